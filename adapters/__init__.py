@@ -1,0 +1,1 @@
+"""The outside world: snapshots and inventories in, plans out."""

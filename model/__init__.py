@@ -1,0 +1,1 @@
+"""What a cycle is: frozen data, and the arithmetic on it that needs no solver."""

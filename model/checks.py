@@ -1,0 +1,144 @@
+"""What a snapshot's parts must agree on: names, devices, shapes, spans of time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Protocol
+
+from stowplan.model.errors import Item, Path, Problem
+from stowplan.model.holds import holding
+from stowplan.model.roadmap import refused
+from stowplan.model.runs import Run
+
+if TYPE_CHECKING:
+    from stowplan.model.snapshot import Snapshot
+
+
+def problems_of(snapshot: Snapshot) -> Iterator[Problem]:
+    """Yield everything in which a snapshot disagrees with itself, or asks what isn't built."""
+    yield from _names_twice(snapshot)
+    for machine in snapshot.fleet.machines:
+        where: Path = ("fleet", "machines", Item(machine.name))
+        yield from _twice((device.id for device in machine.devices), (*where, "devices"), "GPU id")
+        ports = (port.device for port in machine.rdma)
+        yield from _twice(ports, (*where, "rdma"), "port")
+    for reservation in snapshot.fleet.reservations:
+        if reservation.to <= reservation.from_:
+            path = ("fleet", "reservations", Item(reservation.name), "to")
+            yield Problem(path, "ends before it begins", "'to' is later than 'from'")
+    for run in snapshot.runs:
+        yield from _run(run)
+    yield from _devices_given_twice(snapshot)
+    yield from refused(snapshot)
+
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+def _names_twice(snapshot: Snapshot) -> Iterator[Problem]:
+    fleet, policy = snapshot.fleet, snapshot.policy
+    lists: dict[Path, Iterable[_Named]] = {
+        ("fleet", "machines"): fleet.machines,
+        ("fleet", "offerings"): fleet.offerings,
+        ("fleet", "drives"): fleet.drives,
+        ("fleet", "reservations"): fleet.reservations,
+        ("runs",): snapshot.runs,
+        ("policy", "workspaces"): policy.workspaces,
+        ("policy", "budgets"): policy.budgets,
+    }
+    for path, items in lists.items():
+        yield from _twice((item.name for item in items), path, "name")
+
+
+def _twice(names: Iterable[str], path: Path, what: str) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            message = f"the {what} '{name}' is there twice; it must be unique in its list"
+            yield Problem((*path, Item(name)), message)
+        seen.add(name)
+
+
+def _run(run: Run) -> Iterator[Problem]:
+    path: Path = ("runs", Item(run.name))
+    gpus, chosen = run.gpus, run.node_selection
+    if gpus.ids and gpus.count != len(gpus.ids):
+        message = f"asks for {gpus.count} GPUs and pins {len(gpus.ids)}"
+        yield Problem((*path, "gpus", "count"), message, "leave count out, or make them equal")
+    yield from _twice(gpus.ids, (*path, "gpus", "ids"), "GPU id")
+    yield from _twice((drive.name for drive in run.drives), (*path, "drives"), "drive")
+    if chosen.count and gpus.count:
+        message = "is for runs without GPUs"
+        yield Problem(
+            (*path, "node_selection", "count"), message, "use machines for a run with GPUs"
+        )
+    if chosen.count and run.machines and chosen.count != run.machines:
+        message = f"{run.machines} machines and node_selection.count {chosen.count} disagree"
+        yield Problem((*path, "machines"), message, "give one of them")
+    if run.array:
+        yield from _array(run, path)
+    yield from _placed(run, path)
+
+
+def _array(run: Run, path: Path) -> Iterator[Problem]:
+    array = run.array
+    assert array is not None
+    running = {worker.element for worker in run.placed.workers} if run.placed else set()
+    for element in array.finished:
+        if element >= array.size:
+            message = f"element {element} is outside 0..{array.size - 1}"
+            yield Problem((*path, "array", "finished"), message)
+        if element in running:
+            message = f"element {element} is finished and placed at once"
+            yield Problem((*path, "array", "finished"), message)
+    yield from _twice((str(e) for e in array.finished), (*path, "array", "finished"), "element")
+    if run.machines not in (None, 1) or run.node_selection.count not in (None, 1):
+        message = "an array's element is one worker on one machine"
+        yield Problem((*path, "machines"), message, "leave machines and count out")
+    if run.node_selection.mode == "all":
+        yield Problem((*path, "node_selection", "mode"), "an array can't be on every machine")
+    if gpus := run.gpus.ids:
+        message = f"every element would pin the same {len(gpus)} GPUs"
+        yield Problem((*path, "gpus", "ids"), message, "leave ids out of an array")
+
+
+def _placed(run: Run, path: Path) -> Iterator[Problem]:
+    if run.placed is None:
+        if run.state in ("running", "starting"):
+            message = f"a {run.state} run says where it is"
+            yield Problem((*path, "placed"), message, "placed: {workers: [{host, devices}]}")
+        return
+    if run.state == "pending" and not run.array:
+        message = "a pending run has no place yet"
+        yield Problem((*path, "placed"), message, "make its state running, or leave placed out")
+    workers = run.placed.workers
+    where = (*path, "placed", "workers")
+    if run.array:
+        for index, worker in enumerate(workers):
+            if worker.element is None or worker.element >= run.array.size:
+                message = f"of an array names its element, 0..{run.array.size - 1}"
+                yield Problem((*where, index, "element"), f"a worker {message}")
+        elements = (str(worker.element) for worker in workers)
+        yield from _twice(elements, where, "element")
+    for index, worker in enumerate(workers):
+        yield from _twice(worker.devices, (*where, index, "devices"), "GPU id")
+        if run.array and len(worker.devices) != run.gpus.count:
+            message = f"holds {len(worker.devices)} GPUs, and an element asks for {run.gpus.count}"
+            yield Problem((*where, index, "devices"), message)
+    held = sum(len(worker.devices) for worker in workers)
+    if not run.array and held != run.gpus.count:
+        message = f"holds {held} GPUs, and gpus.count is {run.gpus.count}"
+        yield Problem(where, message, "they are equal for a run that has its place")
+
+
+def _devices_given_twice(snapshot: Snapshot) -> Iterator[Problem]:
+    holders: dict[tuple[str, str], str] = {}
+    for run, worker in holding(snapshot):
+        for device in worker.devices:
+            holder = holders.setdefault((worker.host, device), run.name)
+            if holder != run.name:
+                path = ("runs", Item(run.name), "placed", "workers")
+                message = f"{device} of {worker.host} is held by '{holder}' too"
+                yield Problem(path, message, "a GPU goes to one run")

@@ -1,0 +1,325 @@
+"""What one cycle decided: an outcome for each run, and the account of the solve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from stowplan.model.reasons import Figure, Reason
+from stowplan.model.runs import Profile
+from stowplan.model.types import Frozen, Timestamp
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HostKind = Literal["machine", "offering"]
+
+
+class Worker(Frozen):
+    """One worker of a run, and what it gets on its host."""
+
+    index: int
+    host: str
+    kind: HostKind = "machine"
+    devices: tuple[str, ...] = ()
+    environment: Mapping[str, str] = {}
+    element: int | None = None
+
+
+class ChosenShape(Frozen):
+    """How a run was cut, and why so."""
+
+    tasks: int
+    gpus_each: int
+    why: str
+
+
+class Value(Frozen):
+    """What the run's profile optimises, beside the best that the cycle left it."""
+
+    measure: Literal["usd_per_hour", "cost_usd", "finish_s"]
+    chosen: Decimal
+    reference: Decimal
+    band: Decimal
+
+
+class Span(Frozen):
+    """A figure as likely (p50) and at worst but one time in ten (p90)."""
+
+    p50: str
+    p90: str
+
+
+class StartupTime(Frozen):
+    """Seconds until useful work, from nothing and from an idle instance."""
+
+    cold: int
+    warm: int
+
+
+class Duration(Frozen):
+    """How long the work is taken to run, and where that comes from."""
+
+    seconds: int
+    source: Literal["declared", "measured", "history"]
+
+
+class CostLine(Frozen):
+    """One line of an estimate."""
+
+    what: str
+    usd: Decimal
+    seconds: int | None = None
+    source: str | None = None
+
+
+class Estimate(Frozen):
+    """What a run costs to completion, and when it ends."""
+
+    cost_usd: Span | None
+    finish: Span | None
+    startup_s: StartupTime
+    duration: Duration | None
+    breakdown: tuple[CostLine, ...]
+    first_hold_usd: Decimal
+    minimum_usd: Decimal
+    valid_until: Timestamp
+    rate_usd_per_hour: Decimal
+    startup_teardown_usd: Decimal
+    assembly_bound_usd: Decimal
+    unverified: tuple[str, ...]
+
+
+class Scores(Frozen):
+    """How well the host suits the run: each from 0 to 1, and points."""
+
+    fit: float
+    time_to_result: float
+    cost_to_complete: float
+    recovery_value: float
+    health: float
+    points: float
+    """The mean over its workers, in points (30-hosts: packing, reservation, drives ...)."""
+
+
+class Rejected(Frozen):
+    """Hosts that were not chosen for the same reasons, the deciding one first."""
+
+    hosts: tuple[str, ...]
+    reasons: tuple[Reason, ...]
+
+
+class HostRow(Frozen):
+    """Hosts that can't take a waiting run, for the same reasons, the deciding one first."""
+
+    hosts: tuple[str, ...]
+    kind: HostKind = "machine"
+    state: str
+    reasons: tuple[Reason, ...]
+
+
+class Got(Frozen):
+    """A rule of the run's own, what it asked, and what it got."""
+
+    rule: str
+    asked: str
+    got: str
+
+
+class ArrayCount(Frozen):
+    """How many of an array's elements run, start in this cycle, and wait."""
+
+    running: int
+    placed: int
+    waiting: int
+
+
+class Change(Frozen):
+    """One thing to change so that a run could start."""
+
+    rule: str
+    host: str | None = None
+    change: str
+
+
+class Repair(Frozen):
+    """A smallest set of changes with which a run would start."""
+
+    changes: tuple[Change, ...]
+    cost: int
+    starts: Mapping[str, str]
+    verified: bool
+
+
+class Eta(Frozen):
+    """The earliest start to expect; null with `unknown_because` where none can be told."""
+
+    p50: Timestamp | None
+    p90: Timestamp | None
+    after: tuple[str, ...] = ()
+    unknown_because: tuple[str, ...] = ()
+
+
+class PlacedRun(Frozen):
+    """A run that starts in this cycle."""
+
+    run: str
+    outcome: Literal["placed"] = "placed"
+    shape: ChosenShape
+    rung: int | None = None
+    group: str | None = None
+    workers: tuple[Worker, ...]
+    profile: Profile
+    value: Value | None = None
+    estimate: Estimate | None = None
+    scores: Scores
+    fallbacks: tuple[str, ...] = ()
+    rejected: tuple[Rejected, ...] = ()
+    asked_and_got: tuple[Got, ...] = ()
+    array: ArrayCount | None = None
+    reason: Reason | None = None
+    """Of an array: why the rest of its elements waits."""
+
+
+class StayingRun(Frozen):
+    """A run that an earlier cycle placed: it is kept, held, or withdrawn."""
+
+    run: str
+    outcome: Literal["kept", "held", "withdrawn"]
+    reason: Reason
+    workers: tuple[Worker, ...] = ()
+    array: ArrayCount | None = None
+
+
+class WaitingRun(Frozen):
+    """A run that can't start now, and why."""
+
+    run: str
+    outcome: Literal["waiting"] = "waiting"
+    reason: Reason
+    hosts_checked: int
+    hosts_ready: int
+    hosts_down: int
+    closest: str | None = None
+    """The host that is short of room only, and of the least; null: nothing could ever take it."""
+    hosts: tuple[HostRow, ...] = ()
+    same_as: str | None = None
+    """The run whose table of hosts this one shares."""
+    conflict: tuple[str, ...] = ()
+    repairs: tuple[Repair, ...] = ()
+    eta: Eta | None = None
+    evaluated_at: Timestamp
+    array: ArrayCount | None = None
+
+
+class RefusedRun(Frozen):
+    """A run that nothing but a change of the request, the plan or the policy helps."""
+
+    run: str
+    outcome: Literal["refused"] = "refused"
+    reason: Reason
+
+
+type Outcome = Annotated[
+    PlacedRun | StayingRun | WaitingRun | RefusedRun, Field(discriminator="outcome")
+]
+
+
+class Summary(Frozen):
+    """How many runs came out how, and what the placed ones take."""
+
+    placed: int = 0
+    kept: int = 0
+    held: int = 0
+    waiting: int = 0
+    refused: int = 0
+    withdrawn: int = 0
+    gpus_placed: int = 0
+    """GPUs of the runs placed in this cycle."""
+    usd_per_hour: Decimal = Decimal("0.00")
+
+
+class Stage(Frozen):
+    """One objective of the chain: how far it came, and how far it could come."""
+
+    name: str
+    status: Literal["OPTIMAL", "FEASIBLE", "GREEDY"]
+    """OPTIMAL: proven within the gap asked; FEASIBLE: stopped by a limit; GREEDY: not searched."""
+    objective: float
+    bound: float
+    gap: float
+    wall_s: float
+    deterministic: float
+
+
+class ModelSize(Frozen):
+    """How large the model was, and which rule made how many of its rows."""
+
+    variables: int
+    constraints: int
+    by_rule: Mapping[str, int]
+
+
+class SolverAccount(Frozen):
+    """What the solver did."""
+
+    status: Literal["OPTIMAL", "FEASIBLE"]
+    stages: tuple[Stage, ...]
+    model: ModelSize
+    seed: int
+    version: str
+    limit_hit: str | None = None
+    """Which limit ended the search before its proof, or none."""
+    parameters: Mapping[str, Figure] = {}
+    log: str = ""
+    """The CP-SAT log, stage after stage."""
+
+
+class Decision(Frozen):
+    """One cycle's output. `model_dump_json` and `model_validate_json` are exact inverses."""
+
+    version: Literal[1] = 1
+    cycle: str
+    """A hash of snapshot and settings: the same input has the same id."""
+    snapshot: str
+    now: Timestamp
+    summary: Summary
+    outcomes: tuple[Outcome, ...]
+    solver: SolverAccount
+    generation: int
+    hardware_data: str | None = None
+    warnings: tuple[str, ...] = ()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return one row a run, in the order of the outcomes.
+
+        Columns: run, outcome, code, message, hosts (list), gpus, workers, points, closest.
+        """
+        import pandas as pd  # heavy, and needed here only
+
+        rows = [_row(outcome) for outcome in self.outcomes]
+        return pd.DataFrame(rows, columns=list(_COLUMNS))
+
+
+_COLUMNS = (
+    "run", "outcome", "code", "message", "hosts", "gpus", "workers", "points", "closest",
+)  # fmt: skip
+
+
+def _row(outcome: PlacedRun | StayingRun | WaitingRun | RefusedRun) -> tuple[object, ...]:
+    workers = outcome.workers if isinstance(outcome, PlacedRun | StayingRun) else ()
+    reason = outcome.reason
+    return (
+        outcome.run,
+        outcome.outcome,
+        str(reason.code) if reason else "OK",
+        reason.message if reason else "",
+        [worker.host for worker in workers],
+        sum(len(worker.devices) for worker in workers),
+        len(workers),
+        outcome.scores.points if isinstance(outcome, PlacedRun) else None,
+        outcome.closest if isinstance(outcome, WaitingRun) else None,
+    )

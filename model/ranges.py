@@ -1,0 +1,35 @@
+"""Ranges of names: `gpu-{01..04}` is gpu-01, gpu-02, gpu-03, gpu-04."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+_RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
+LONGEST = 100_000
+"""The most names that one range may stand for."""
+
+
+def expand(name: str) -> tuple[str, ...]:
+    """Return the names that a range stands for; a plain name stands for itself.
+
+    Several ranges in one name give every combination. Raises ValueError where a range runs
+    backwards or would give more than `LONGEST` names.
+    """
+    parts = _RANGE.split(name)
+    if len(parts) == 1:
+        return (name,)
+    choices: list[tuple[str, ...]] = []
+    total = 1
+    for index in range(0, len(parts) - 1, 3):
+        text, first, last = parts[index : index + 3]
+        if int(last) < int(first):
+            raise ValueError(f"the range {{{first}..{last}}} runs backwards")
+        total *= int(last) - int(first) + 1
+        if total > LONGEST:
+            raise ValueError(f"'{name}' stands for more than {LONGEST:,} names")
+        width = len(first) if first.startswith("0") or len(first) == len(last) else 0
+        choices.append((text,))
+        choices.append(tuple(str(n).zfill(width) for n in range(int(first), int(last) + 1)))
+    choices.append((parts[-1],))
+    return tuple("".join(combination) for combination in itertools.product(*choices))

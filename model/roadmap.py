@@ -1,0 +1,116 @@
+"""What the snapshot can say that this version can't act on yet.
+
+An ask or a limit whose feature isn't built is refused by name: ignoring it would give a wrong
+answer. A fact that only such asks would read is accepted and mentioned once. Both lists are to
+end empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from stowplan.model.errors import Item, Path, Problem
+from stowplan.model.shape import Shape, shape_of
+from stowplan.model.types import Frozen
+
+if TYPE_CHECKING:
+    from stowplan.model.snapshot import Snapshot
+
+ASKS: dict[str, str] = {
+    "fleet.offerings": "cloud offerings",
+    "fleet.machines[].rate_usd_per_hour": "money",
+    "fleet.machines[].paid_until": "money",
+    "fleet.machines[].byoc_pool": "money",
+    "fleet.machines[].constraints.power_budget_w": "power budgets",
+    "runs[].gpus.policy": "gangs across machines",
+    "runs[].topology": "gangs across machines",
+    "runs[].network": "gangs across machines",
+    "runs[].placement.complete_by": "money and deadlines",
+    "runs[].placement.max_cost_usd": "money and deadlines",
+    "runs[].placement.max_rate_usd_per_hour": "money and deadlines",
+    "runs[].placement.interruptible": "cloud offerings",
+    "runs[].placement.pool": "cloud offerings",
+    "runs[].placement.if_match": "money and deadlines",
+    "runs[].service": "services",
+    "policy.bands": "money and deadlines",
+    "policy.margins": "services",
+    "policy.budgets": "money and deadlines",
+    "policy.workspaces[].balance_usd": "money and deadlines",
+    "policy.workspaces[].entitlements": "services",
+    "policy.workspaces[].models_permitted": "services",
+    "policy.workspaces[].batch_records_left": "services",
+}
+"""Fields that ask or limit something, each with the feature that will read it."""
+
+FACTS: dict[str, str] = {
+    "fleet.machines[].models": "services",
+    "fleet.machines[].runtimes": "services",
+    "fleet.machines[].mode": "services",
+    "fleet.mode": "services",
+    "fleet.machines[].constraints.idle_watts": "power budgets",
+    "fleet.machines[].devices[].used_by_others_mib": "services",
+    "fleet.machines[].devices[].addressable_mib": "services",
+    "fleet.machines[].devices[].power_limit_w": "power budgets",
+    "runs[].labels": "estimates",
+    "runs[].expected_duration_s": "estimates",
+    "runs[].measured_duration_s": "estimates",
+    "runs[].image_mib": "estimates",
+    "runs[].checkpoint": "estimates",
+    "runs[].started_at": "estimates",
+    "runs[].placed.rate_usd_per_hour": "money and deadlines",
+    "policy.assumed_available": "cloud offerings",
+    "knowledge": "estimates and services",
+}
+"""Fields that say something no rule reads yet."""
+
+
+def _set(root: Frozen, dotted: str) -> Iterator[Path]:
+    """Yield the path of every place where a field isn't at its default."""
+
+    def walk(value: object, names: list[str], path: Path) -> Iterator[Path]:
+        if not names:
+            yield path
+            return
+        name, rest = names[0].removesuffix("[]"), names[1:]
+        if not isinstance(value, Frozen) or name not in value.model_fields_set:
+            return
+        child = getattr(value, name)
+        if child == type(value).model_fields[name].get_default(call_default_factory=True):
+            return
+        if names[0].endswith("[]"):
+            for index, item in enumerate(child):
+                key = Item(item.name) if hasattr(item, "name") else index
+                yield from walk(item, rest, (*path, name, key))
+        elif rest or child not in (None, 0, (), {}):
+            yield from walk(child, rest, (*path, name))
+
+    yield from walk(root, dotted.split("."), ())
+
+
+def refused(snapshot: Snapshot) -> Iterator[Problem]:
+    """Yield a problem for every ask or limit that can't be met yet."""
+    for field, feature in ASKS.items():
+        for path in _set(snapshot, field):
+            yield Problem(path, f"not supported yet ({feature})", "leave it out for now")
+    for run in snapshot.runs:
+        cut = shape_of(run)
+        if run.gpus.count and isinstance(cut, Shape) and cut.tasks != 1:
+            field = "machines" if run.machines else "node_selection"
+            yield Problem(
+                ("runs", Item(run.name), field),
+                "a GPU run of several workers is not supported yet (gangs across machines)",
+                "ask for one machine: machines: 1",
+            )
+    if snapshot.policy.queue == "backfill":
+        yield Problem(
+            ("policy", "queue"), "'backfill' is not supported yet", "allowed: throughput, strict"
+        )
+
+
+def unread(snapshot: Snapshot) -> Iterator[str]:
+    """Yield a sentence for every fact that no rule reads yet."""
+    for field, feature in FACTS.items():
+        count = sum(1 for _ in _set(snapshot, field))
+        if count:
+            yield f"{field} is not used yet ({feature})"

@@ -1,0 +1,1 @@
+"""Encode, solve, decode, check, explain."""
