@@ -1,0 +1,1 @@
+"""Every word of a result that a user reads."""

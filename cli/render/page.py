@@ -1,0 +1,101 @@
+"""A page of text: as wide as the terminal, in colour where that is seen, plain when piped."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterable
+
+from rich.console import Console, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from stowplan.cli.render.text import printable
+
+PIPED_WIDTH = 100
+"""Columns of a page that goes to a pipe or a file; `COLUMNS` overrides it."""
+NARROWEST = 40
+
+STYLES = {
+    "placed": "green",
+    "kept": "cyan",
+    "held": "yellow",
+    "waiting": "yellow",
+    "refused": "red",
+    "withdrawn": "magenta",
+}
+
+
+class Page:
+    """What is to be shown, line by line; `text` gives it as one string."""
+
+    def __init__(self, width: int | None = None, *, colour: bool | None = None) -> None:
+        """Take width and colour from standard output where they aren't given."""
+        terminal = sys.stdout.isatty()
+        seen = terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        self._out = io.StringIO()
+        self._console = Console(
+            file=self._out,
+            force_terminal=seen if colour is None else colour,
+            no_color=not (seen if colour is None else colour),
+            width=max(NARROWEST, width or _columns(terminal)),
+            highlight=False,
+            markup=False,
+            emoji=False,
+            legacy_windows=False,
+        )
+
+    @property
+    def width(self) -> int:
+        """How many columns a line has."""
+        return self._console.width
+
+    def add(self, renderable: RenderableType, indent: int = 0) -> None:
+        """Add a paragraph or a table, so many columns in."""
+        self._console.print(Padding(renderable, (0, 0, 0, indent)) if indent else renderable)
+
+    def space(self) -> None:
+        """Add an empty line."""
+        self._console.print()
+
+    def heading(self, text: str) -> None:
+        """Add an empty line and a heading."""
+        self.space()
+        self.add(words((text, "bold")))
+
+    def text(self) -> str:
+        """Return the page, without spaces at the ends of lines."""
+        lines = self._out.getvalue().splitlines()
+        return "".join(line.rstrip() + "\n" for line in lines)
+
+
+def words(*parts: str | tuple[str, str]) -> Text:
+    """Return a paragraph of parts, each plain or with a style; nothing in it is markup."""
+    text = Text(overflow="fold")
+    for part in parts:
+        said, style = (part, "") if isinstance(part, str) else part
+        text.append(printable(said), style)
+    return text
+
+
+def table(columns: Iterable[str], *, right: Iterable[str] = (), whole: Iterable[str] = ()) -> Table:
+    """Return an empty table without lines: `right` aligns figures, `whole` never wraps."""
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    right, whole = set(right), set(whole)
+    for name in columns:
+        grid.add_column(
+            name,
+            justify="right" if name in right else "left",
+            no_wrap=name in whole | right,
+            overflow="fold",
+        )
+    return grid
+
+
+def _columns(terminal: bool) -> int:
+    given = os.environ.get("COLUMNS", "")
+    if given.isdigit() and int(given):
+        return int(given)
+    return os.get_terminal_size(sys.stdout.fileno()).columns if terminal else PIPED_WIDTH

@@ -1,0 +1,79 @@
+"""What runs after the cycle: what it places, and what it keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from stowplan.cli.render.page import STYLES, Page, table, words
+from stowplan.cli.render.text import counted, folded, printable, ranged
+from stowplan.model.decision import ArrayCount, Decision, PlacedRun, StayingRun, Worker
+from stowplan.model.snapshot import Snapshot
+
+MOST_KEPT = 20
+"""More kept runs than this are counted, not listed: they are no news."""
+
+_COLUMNS = ("RUN", "OUTCOME", "WHERE", "GPUS", "DEVICES", "POINTS")
+
+
+def add_running(page: Page, decision: Decision, snapshot: Snapshot, *, whole: bool) -> None:
+    """Add the table of runs that start or go on, one row each."""
+    placed = [outcome for outcome in decision.outcomes if isinstance(outcome, PlacedRun)]
+    kept = [
+        outcome
+        for outcome in decision.outcomes
+        if isinstance(outcome, StayingRun) and outcome.outcome == "kept"
+    ]
+    listed = kept if whole or len(kept) <= MOST_KEPT else []
+    if placed or listed:
+        page.space()
+        indexes = _indexes(snapshot)
+        grid = table(_COLUMNS, right=("GPUS", "POINTS"), whole=("OUTCOME",))
+        for outcome in (*placed, *listed):
+            grid.add_row(*_row(outcome, indexes, page.width))
+        page.add(grid)
+    if len(listed) < len(kept):
+        page.space()
+        runs = counted(len(kept), "run")
+        page.add(words(f"{runs} kept where they were: {folded((k.run for k in kept), 50)}"))
+
+
+def array_words(count: ArrayCount) -> str:
+    """Return how an array's elements fare: "8 start, 4 run, 28 wait"."""
+    parts = {"start": count.placed, "run": count.running, "wait": count.waiting}
+    return ", ".join(f"{number:,} {what}" for what, number in parts.items() if number)
+
+
+type Indexes = dict[tuple[str, str], int]
+
+
+def _indexes(snapshot: Snapshot) -> Indexes:
+    return {
+        (machine.name, device.id): device.index
+        for machine in snapshot.fleet.machines
+        for device in machine.devices
+    }
+
+
+def _row(outcome: PlacedRun | StayingRun, indexes: Indexes, width: int) -> Sequence[object]:
+    name = words((outcome.run, "bold"))
+    if outcome.array:
+        name.append(f" ({array_words(outcome.array)})", "dim")
+    hosts = [worker.host for worker in outcome.workers]
+    gpus = sum(len(worker.devices) for worker in outcome.workers)
+    points = f"{outcome.scores.points:.1f}" if isinstance(outcome, PlacedRun) else ""
+    return (
+        name,
+        words((outcome.outcome, STYLES[outcome.outcome])),
+        folded(hosts, max(16, width // 4)),
+        str(gpus or ""),
+        _devices(outcome.workers, indexes) if len(set(hosts)) == 1 else "",
+        points,
+    )
+
+
+def _devices(workers: Iterable[Worker], indexes: Indexes) -> str:
+    """Return the GPUs of one host, by index; by id where the host isn't in the fleet."""
+    given = [(worker.host, device) for worker in workers for device in worker.devices]
+    if all(pair in indexes for pair in given):
+        return ranged(indexes[pair] for pair in given)
+    return printable(", ".join(device for _, device in given))

@@ -1,0 +1,141 @@
+"""What only `-o wide` shows: shapes, ids and scores of placed runs, every host, the solve."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stowplan.cli.render.page import Page, table, words
+from stowplan.cli.render.text import counted, folded, printable, ranged, seconds, share
+from stowplan.model.decision import Decision, PlacedRun, Scores, Worker
+from stowplan.model.fleet import Machine
+from stowplan.model.holds import holding
+from stowplan.model.room import Room, free_room
+from stowplan.model.shape import demand_of
+from stowplan.model.snapshot import Snapshot
+
+GIB = 2**30
+
+
+def add_placed(page: Page, decision: Decision) -> None:
+    """Add, for each placed run, why it is cut so, its GPUs, its scores and its other hosts."""
+    placed = [outcome for outcome in decision.outcomes if isinstance(outcome, PlacedRun)]
+    if placed:
+        page.heading("Placed runs")
+    for run in placed:
+        page.space()
+        page.add(words((run.run, "bold"), f"  {run.shape.why}", (f"  {run.profile}", "dim")), 2)
+        for worker in run.workers:
+            page.add(words(_worker(worker)), 4)
+        page.add(words(_scores(run.scores)), 4)
+        for got in run.asked_and_got:
+            page.add(words(f"{got.rule}: asked {got.asked}, got {got.got}"), 4)
+        if run.fallbacks:
+            page.add(words(f"else, in this order: {', '.join(run.fallbacks)}"), 4)
+        if run.rejected:
+            page.add(words("not:"), 4)
+            grid = table(("hosts", "code", "why"), whole=("code",))
+            grid.show_header = False
+            for row in run.rejected:
+                for number, reason in enumerate(row.reasons):
+                    hosts = "" if number else folded(row.hosts, max(14, page.width // 4))
+                    grid.add_row(hosts, reason.code, words(reason.message))
+            page.add(grid, 6)
+
+
+def add_fleet(page: Page, decision: Decision, snapshot: Snapshot) -> None:
+    """Add every machine, with what is free of it after the cycle."""
+    if not snapshot.fleet.machines:
+        return
+    page.heading("Machines after this cycle")
+    page.space()
+    names = ("HOST", "STATE", "GPUS", "IN USE", "AT RISK", "FAULTED", "CORES FREE", "GIB FREE")
+    grid = table((*names, "RUNS"), right=names[2:], whole=("STATE",))
+    rooms = _rooms_after(decision, snapshot)
+    runs = _runs_after(decision, snapshot)
+    for machine in snapshot.fleet.machines:
+        grid.add_row(*_machine(machine, rooms[machine.name], runs.get(machine.name, [])))
+    page.add(grid)
+
+
+def add_account(page: Page, decision: Decision) -> None:
+    """Add what the solver did, stage by stage."""
+    account = decision.solver
+    page.heading("Solve")
+    page.space()
+    if account.stages:
+        names = ("STAGE", "STATUS", "OBJECTIVE", "BOUND", "GAP", "TIME")
+        grid = table(names, right=names[2:], whole=("STATUS",))
+        for stage in account.stages:
+            figures = (f"{stage.objective:,.10g}", f"{stage.bound:,.10g}", share(stage.gap))
+            grid.add_row(printable(stage.name), stage.status, *figures, seconds(stage.wall_s))
+        page.add(grid)
+    size = account.model
+    by_rule = ", ".join(f"{rule} {rows:,}" for rule, rows in sorted(size.by_rule.items()))
+    model = f"{counted(size.variables, 'variable')}, {counted(size.constraints, 'constraint')}"
+    page.add(words(f"model: {model}" + (f" ({by_rule})" if by_rule else "")))
+    limit = f", stopped by the {account.limit_hit}" if account.limit_hit else ""
+    page.add(words(f"{account.version}, seed {account.seed}{limit}, cycle {decision.cycle}"))
+
+
+def _worker(worker: Worker) -> str:
+    element = f"element {worker.element}: " if worker.element is not None else ""
+    devices = f": {folded(worker.devices, 400)}" if worker.devices else ""
+    return f"{element}{worker.host}{devices}"
+
+
+def _scores(scores: Scores) -> str:
+    named = {
+        "fit": scores.fit,
+        "time": scores.time_to_result,
+        "cost": scores.cost_to_complete,
+        "recovery": scores.recovery_value,
+        "health": scores.health,
+    }
+    told = ", ".join(f"{name} {value:.2f}" for name, value in named.items())
+    return f"points {scores.points:.1f}; {told}"
+
+
+def _machine(machine: Machine, room: Room, runs: Sequence[str]) -> Sequence[object]:
+    gpus = machine.devices
+    bad = {
+        health: [device.index for device in gpus if device.health == health]
+        for health in ("at_risk", "faulted")
+    }
+    in_use = len(gpus) - len(room.devices)
+    return (
+        words((machine.name, "bold")),
+        words((machine.state, "" if machine.state == "up" else "yellow")),
+        str(len(gpus) or ""),
+        str(in_use) if gpus else "",
+        ranged(bad["at_risk"]),
+        ranged(bad["faulted"]),
+        f"{room.millicores / 1000:,g}",
+        f"{room.memory_bytes / GIB:,.0f}",
+        folded(runs, 40),
+    )
+
+
+def _rooms_after(decision: Decision, snapshot: Snapshot) -> dict[str, Room]:
+    rooms = dict(free_room(snapshot))
+    asked = {run.name: run for run in snapshot.runs}
+    for outcome in decision.outcomes:
+        if isinstance(outcome, PlacedRun):
+            for worker in outcome.workers:
+                if worker.host not in rooms:
+                    continue
+                demand = demand_of(asked[outcome.run], len(worker.devices))
+                rooms[worker.host] = rooms[worker.host].less(
+                    demand.millicores, demand.memory_bytes, frozenset(worker.devices)
+                )
+    return rooms
+
+
+def _runs_after(decision: Decision, snapshot: Snapshot) -> dict[str, list[str]]:
+    runs: dict[str, list[str]] = {}
+    for run, worker in holding(snapshot):
+        runs.setdefault(worker.host, []).append(run.name)
+    for outcome in decision.outcomes:
+        if isinstance(outcome, PlacedRun):
+            for host in dict.fromkeys(worker.host for worker in outcome.workers):
+                runs.setdefault(host, []).append(outcome.run)
+    return runs

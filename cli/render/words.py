@@ -1,0 +1,96 @@
+"""What can be done, how sure the answer is, and how much came of the cycle, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from stowplan.cli.render.text import counted, printable, seconds, share
+from stowplan.model.decision import Decision, PlacedRun, SolverAccount, Stage
+from stowplan.model.holds import holding
+from stowplan.model.reasons import Action
+from stowplan.model.snapshot import Snapshot
+
+ACTIONS: Mapping[Action, str] = {
+    Action.NONE: "",
+    Action.WAIT: "wait: it clears by itself",
+    Action.RUN: "run it again",
+    Action.WAIT_OR_STOP_WORKLOAD: "wait, or stop a run that holds the room",
+    Action.INSTALL_MODEL: "install the model there",
+    Action.REINSTALL_MODEL: "install the model again",
+    Action.VERIFY_MODEL: "verify the model",
+    Action.REDUCE_CONTEXT: "ask for a smaller context",
+    Action.CHOOSE_SMALLER_MODEL: "choose a smaller model",
+    Action.RUN_DOCTOR: "find out why no GPU is reported",
+    Action.FIX_INPUT: "change what the run asks for",
+    Action.CHECK_NODE: "look at the machine",
+    Action.UNDRAIN_MACHINE: "undrain the machine",
+    Action.UPDATE_RUNTIME: "update the runtime there",
+    Action.REVIEW_ENTITLEMENT: "review what the plan includes",
+    Action.REVIEW_QUOTA: "wait for the workspace's other runs, or review its quota",
+    Action.REVIEW_POLICY: "review the policy that keeps it out",
+    Action.RELAX_RULE: "relax the rule",
+    Action.LABEL_MACHINES: "label the machines",
+    Action.RAISE_BUDGET: "raise the budget",
+    Action.EXTEND_DEADLINE: "extend the deadline",
+    Action.ADD_CAPACITY: "add capacity",
+    Action.CONTACT_SUPPORT: "report it to us",
+}
+"""What to do, for each action there is."""
+
+
+def fleet(snapshot: Snapshot) -> str:
+    """Return how large the fleet is: "8 machines, 34 GPUs"."""
+    machines = snapshot.fleet.machines
+    gpus = sum(len(machine.devices) for machine in machines)
+    return f"{counted(len(machines), 'machine')}, {counted(gpus, 'GPU')}"
+
+
+def outcomes(decision: Decision) -> str:
+    """Return how many runs came out how, leaving out what there is none of."""
+    summary = decision.summary
+    counts = {
+        "placed": summary.placed,
+        "kept": summary.kept,
+        "held": summary.held,
+        "waiting": summary.waiting,
+        "refused": summary.refused,
+        "withdrawn": summary.withdrawn,
+    }
+    told = [f"{count:,} {name}" for name, count in counts.items() if count]
+    return ", ".join(told) or "no runs"
+
+
+def gpus_in_use(decision: Decision, snapshot: Snapshot) -> str:
+    """Return how many GPUs this cycle gives out, and how many of all are then in use."""
+    known = {
+        (machine.name, device.id)
+        for machine in snapshot.fleet.machines
+        for device in machine.devices
+    }
+    taken = {(w.host, device) for _, w in holding(snapshot) for device in w.devices}
+    for outcome in decision.outcomes:
+        if isinstance(outcome, PlacedRun):
+            taken |= {(w.host, device) for w in outcome.workers for device in w.devices}
+    use = f"{len(taken & known):,} of {len(known):,} in use"
+    return f"{counted(decision.summary.gpus_placed, 'GPU')} placed, {use}"
+
+
+def proof(account: SolverAccount) -> str:
+    """Return how good the decision is known to be, and what it took to know it."""
+    if not account.stages:
+        return "nothing to decide"
+    place, *finer = account.stages
+    told = _proof(place, account.limit_hit)
+    short = [stage.name for stage in finer if stage.status != "OPTIMAL"]
+    if short and place.status == "OPTIMAL":
+        told += f" (not yet the finer choices: {', '.join(printable(name) for name in short)})"
+    return f"{told} in {seconds(sum(stage.wall_s for stage in account.stages))}"
+
+
+def _proof(place: Stage, limit: str | None) -> str:
+    if place.status == "OPTIMAL":
+        if place.gap <= 0:
+            return "proven optimal"
+        return f"proven within {share(place.gap)} of the best possible"
+    stopped = f"stopped by the {printable(limit)}" if limit else "not proven"
+    return f"{stopped}, at most {share(place.gap)} from the best possible"

@@ -1,0 +1,90 @@
+"""What is said on standard error: what is wrong, what to know, and how far the work is."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+import click
+
+QUIET_S = 2.0
+"""Work that takes longer shows that it goes on."""
+
+
+class Failed(click.ClickException):
+    """An end that isn't an answer: lines for standard error, and the exit code."""
+
+    def __init__(self, lines: Sequence[str], code: int) -> None:
+        super().__init__("\n".join(lines))
+        self.lines = tuple(lines)
+        self.exit_code = code
+
+
+def errors(sentences: Iterable[str]) -> list[str]:
+    """Return error lines, a screen of them at most: the first usually explain the rest."""
+    from stowplan.cli.render.text import printable
+    from stowplan.model.errors import SHOWN
+
+    said = [f"error: {printable(sentence)}" for sentence in sentences]
+    more = len(said) - SHOWN
+    return [*said[:SHOWN], f"... and {more:,} more"] if more > 0 else said
+
+
+def warn(sentences: Iterable[str]) -> None:
+    """Write what the reader should know and nothing stops at."""
+    from stowplan.cli.render.text import printable
+
+    for sentence in sentences:
+        click.echo(f"warning: {printable(sentence)}", err=True)
+
+
+def our_fault(error: BaseException) -> Failed:
+    """Return what to say of a failure of ours, and what to send us."""
+    from stowplan import __version__
+    from stowplan.cli.render.text import printable
+
+    what = printable(f"{type(error).__name__}: {error}".rstrip(": "))
+    return Failed(
+        [
+            f"error: INTERNAL_ERROR: {what}",
+            "",
+            "This is a mistake in Stowplan, not in your input. Nothing was decided.",
+            f"Please send us the snapshot, the command, and this version: stowplan {__version__}.",
+            "hint: STOWPLAN_DEBUG=1 shows where it happened",
+        ],
+        code=1,
+    )
+
+
+def debugging() -> bool:
+    """Whether the user wants to see where a failure of ours happened."""
+    return os.environ.get("STOWPLAN_DEBUG", "") not in ("", "0")
+
+
+@contextmanager
+def shown_working(what: str) -> Iterator[None]:
+    """Show on a terminal, after two seconds, what is being done and for how long."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    over = threading.Event()
+    started = time.monotonic()
+
+    def tick() -> None:
+        while not over.wait(QUIET_S if time.monotonic() - started < QUIET_S else 0.5):
+            gone = time.monotonic() - started
+            click.echo(f"\r\x1b[K{what} ... {gone:.0f} s", nl=False, err=True)
+
+    thread = threading.Thread(target=tick, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        if time.monotonic() - started >= QUIET_S:
+            click.echo("\r\x1b[K", nl=False, err=True)
