@@ -1,0 +1,170 @@
+"""What runs ask of a host, and the classes of runs that ask the same."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from stowplan.model.fleet import Vendor
+from stowplan.model.runs import Profile, Run
+from stowplan.model.shape import Shape, demand_of
+from stowplan.model.snapshot import Snapshot
+
+AGEING_STEPS = 8
+"""Steps to an `ageing_s`: a run's weight grows by an eighth of its units with each."""
+MOST_STEPS = 64
+
+
+@dataclass(frozen=True)
+class Ask:
+    """What each worker of a run asks of its host, and how many workers there are."""
+
+    workspace: str
+    priority: int
+    pools: tuple[str, ...] | None
+    tasks: int | None
+    """None until it is known which machines `mode: all` means."""
+    may_share: bool
+    gpus: int
+    millicores: int
+    memory_bytes: int
+    models: tuple[str, ...]
+    vendor: Vendor | None
+    min_memory_gb: float | None
+    healthy_only: bool
+    ids: frozenset[str]
+    names: frozenset[str]
+    match_labels: tuple[tuple[str, str], ...]
+    needs: frozenset[str]
+    drives: tuple[tuple[str, int], ...]
+    time_limit_s: int | None
+    profile: Profile
+    array: str | None
+    """The array's name: its elements make a class of their own."""
+
+    @property
+    def units(self) -> int:
+        """What one run of the class weighs, before its age: its GPUs, else its workers."""
+        return self.all_gpus or self.tasks or 1
+
+    @property
+    def all_gpus(self) -> int:
+        """The GPUs of all its workers; of an array, of one element."""
+        return self.gpus * (self.tasks or 0)
+
+
+@dataclass(frozen=True)
+class Cohort:
+    """Runs of a class that weigh the same: `count` of them can start."""
+
+    runs: tuple[Run, ...]
+    """Oldest first; of an array, the array itself."""
+    count: int
+    weight: int
+    """Of one of them."""
+
+
+@dataclass(frozen=True)
+class RunClass:
+    """Runs that ask the same, in cohorts from the oldest to the youngest."""
+
+    ask: Ask
+    cohorts: tuple[Cohort, ...]
+    elements: tuple[int, ...] = ()
+    """Of an array: the elements that can still start, in the order they would."""
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """Its runs, oldest first."""
+        return tuple(run for cohort in self.cohorts for run in cohort.runs)
+
+    @property
+    def count(self) -> int:
+        """How many could start at most: runs, or elements of an array."""
+        return sum(cohort.count for cohort in self.cohorts)
+
+    @property
+    def name(self) -> str:
+        """The name of its oldest run: its own name too."""
+        return self.cohorts[0].runs[0].name
+
+
+def ask_of(run: Run, shape: Shape, snapshot: Snapshot, profile: Profile) -> Ask:
+    """Return what each worker of a run asks."""
+    demand = demand_of(run, shape.gpus_each)
+    return Ask(
+        workspace=run.workspace,
+        priority=run.priority,
+        pools=snapshot.workspaces[run.workspace].pools,
+        tasks=shape.tasks,
+        may_share=shape.may_share,
+        gpus=shape.gpus_each,
+        millicores=demand.millicores,
+        memory_bytes=demand.memory_bytes,
+        models=tuple(sorted(term.lower() for term in run.gpus.models)),
+        vendor=run.gpus.vendor,
+        min_memory_gb=run.gpus.min_memory_gb,
+        healthy_only=run.gpus.healthy_only,
+        ids=frozenset(run.gpus.ids),
+        names=frozenset(run.node_selection.names),
+        match_labels=tuple(sorted(run.node_selection.match_labels.items())),
+        needs=frozenset(run.needs),
+        drives=tuple(sorted((drive.name, drive.need_bytes) for drive in run.drives)),
+        time_limit_s=run.time_limit_s,
+        profile=run.placement.profile or profile,
+        array=run.name if run.array else None,
+    )
+
+
+def queue_order(run: Run, snapshot: Snapshot) -> tuple[int, dt.datetime, str]:
+    """Return the key by which runs stand in line: priority, submission, name."""
+    return (-run.priority, run.submitted_at or snapshot.now, run.name)
+
+
+def age_steps(run: Run, snapshot: Snapshot) -> int:
+    """Return how many steps a run has aged: an eighth of `ageing_s` each, 64 at most."""
+    waited = int((snapshot.now - (run.submitted_at or snapshot.now)).total_seconds())
+    return min(MOST_STEPS, max(0, waited) * AGEING_STEPS // snapshot.policy.ageing_s)
+
+
+def waiting_elements(run: Run) -> tuple[int, ...]:
+    """Return the elements of an array that neither run nor have ended, lowest first."""
+    assert run.array is not None
+    taken = set(run.array.finished)
+    if run.placed and run.state != "stopped":
+        taken.update(worker.element for worker in run.placed.workers if worker.element is not None)
+    return tuple(element for element in range(run.array.size) if element not in taken)
+
+
+def classes_of(asked: Iterable[tuple[Run, Ask]], snapshot: Snapshot) -> tuple[RunClass, ...]:
+    """Return the classes of runs that ask the same, in the order in which their oldest stand.
+
+    Where the queue reads single runs (strict), each is a cohort of its own.
+    """
+    one_by_one = snapshot.policy.queue != "throughput"
+    members: dict[Ask, list[Run]] = {}
+    for run, ask in asked:
+        members.setdefault(ask, []).append(run)
+    classes = []
+    for ask, runs in members.items():
+        runs.sort(key=lambda run: queue_order(run, snapshot))
+        elements = waiting_elements(runs[0]) if ask.array else ()
+        cohorts: dict[object, list[Run]] = {}
+        for run in runs:
+            cohorts.setdefault(run.name if one_by_one else age_steps(run, snapshot), []).append(run)
+        classes.append(
+            RunClass(
+                ask,
+                tuple(
+                    Cohort(
+                        tuple(alike),
+                        len(elements) if ask.array else len(alike),
+                        ask.units * (AGEING_STEPS + age_steps(alike[0], snapshot)),
+                    )
+                    for alike in cohorts.values()
+                ),
+                elements,
+            )
+        )
+    return tuple(sorted(classes, key=lambda each: queue_order(each.runs[0], snapshot)))

@@ -1,0 +1,112 @@
+"""One scheduling cycle: the visible list of rules, and the way from a snapshot to a decision."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stowplan.model.audit import audit
+from stowplan.model.decision import Decision
+from stowplan.model.errors import InternalError
+from stowplan.model.snapshot import Snapshot
+from stowplan.solver.account import account_of
+from stowplan.solver.asks import classes_of
+from stowplan.solver.choices import Choices
+from stowplan.solver.decode import decoded
+from stowplan.solver.eligibility import Eligibility
+from stowplan.solver.hosts import hosts_of
+from stowplan.solver.outcomes import decision_of
+from stowplan.solver.requests import requests_of
+from stowplan.solver.rule import Rule, rule
+from stowplan.solver.rules import (
+    accepting,
+    array_limit,
+    capabilities,
+    cpu,
+    denied,
+    drives,
+    freshness,
+    healthy_only,
+    machines,
+    match_labels,
+    max_accelerators,
+    memory,
+    min_memory_gb,
+    models,
+    names,
+    pinned_ids,
+    pools,
+    pressure,
+    queue,
+    quota,
+    reservation,
+    reserved_for,
+    room,
+    spread,
+    state,
+    vendor,
+)
+from stowplan.solver.settings import Settings
+from stowplan.solver.situation import Situation
+from stowplan.solver.stages import solve_stages
+
+RULES: Sequence[Rule] = (
+    rule(state),
+    rule(freshness),
+    rule(pressure),
+    rule(accepting, cost=40),
+    rule(reserved_for, cost=32),
+    rule(capabilities),
+    rule(names, cost=14),
+    rule(match_labels, cost=14),
+    rule(pools, cost=32),
+    rule(spread, cost=10),
+    rule(cpu, cost=50),
+    rule(memory, cost=50),
+    rule(models, cost=15),
+    rule(vendor, cost=15),
+    rule(min_memory_gb, cost=14),
+    rule(pinned_ids, cost=14),
+    rule(denied, cost=40),
+    rule(healthy_only, cost=16),
+    rule(room, cost=50),
+    rule(max_accelerators, cost=40),
+    rule(drives),
+    rule(reservation, cost=32),
+    rule(machines, cost=12),
+    rule(quota, cost=30),
+    rule(array_limit, cost=30),
+    rule(queue, cost=30),
+)
+"""Every rule, in the order of the filters: the first that a host fails decides."""
+
+
+def solve(snapshot: Snapshot, settings: Settings | None = None) -> Decision:
+    """Return the decision of one cycle; its audit has passed.
+
+    The same snapshot and settings give the same decision, wall times and log aside. Runs that
+    wait are an answer. Raises InternalError where our own model or decision turns out wrong:
+    then nothing is decided.
+    """
+    settings = settings or Settings.of(snapshot)
+    eligibility = Eligibility(RULES, hosts_of(snapshot))
+    requests = requests_of(snapshot, eligibility, settings.profile)
+    choices = Choices(snapshot, classes_of(requests.asked, snapshot), eligibility)
+    for each in RULES:
+        if each.post:
+            choices.program.post(each.name, each.post(choices))
+    chain = solve_stages(choices, settings)
+    situation = Situation(
+        snapshot=snapshot,
+        eligibility=eligibility,
+        choices=choices,
+        plan=decoded(choices, chain.values),
+        proven=chain.stages[0].status == "OPTIMAL",
+    )
+    decision = decision_of(situation, requests, account_of(chain, settings), settings)
+    violations = audit(snapshot, decision)
+    if violations:
+        raise InternalError(
+            "the decision breaks its own rules, and nothing is placed: "
+            + "; ".join(str(violation) for violation in violations[:5])
+        )
+    return decision

@@ -1,0 +1,104 @@
+"""What each rule says of one worker on one host, with any amount of room there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from stowplan.model.reasons import Reason
+from stowplan.model.room import Room
+from stowplan.solver.asks import Ask
+from stowplan.solver.hosts import Host
+from stowplan.solver.matching import tally, usable
+from stowplan.solver.rule import Rule
+
+PLENTY = 2**31
+"""Slots of a host where a worker asks for nothing."""
+
+
+class Failing(NamedTuple):
+    """A rule that a host fails, and why."""
+
+    rule: Rule
+    reason: Reason
+
+
+type Rooms = Mapping[str, Room]
+"""Room by host name."""
+
+
+@dataclass(frozen=True)
+class Eligibility:
+    """The rules over the hosts; answers are remembered, for rules that don't read room."""
+
+    rules: Sequence[Rule]
+    hosts: Sequence[Host]
+    _fixed: dict[tuple[Ask, str], tuple[Failing, ...]] = field(default_factory=dict)
+
+    def listed(self, ask: Ask) -> list[Host]:
+        """Return the hosts that count for a run: those in its pools, and those it names."""
+        if ask.pools is None:
+            return list(self.hosts)
+        return [
+            host
+            for host in self.hosts
+            if host.labels.get("pool") in ask.pools or host.name in ask.names
+        ]
+
+    def failing(self, ask: Ask, host: Host, room: Room) -> tuple[Failing, ...]:
+        """Return every rule that the host fails with this much room, the deciding one first."""
+        fixed = self._of_any_room(ask, host)
+        found = {failing.rule.name: failing for failing in fixed}
+        for rule in self.rules:
+            if rule.reads_room and rule.why_not and (why := rule.why_not(ask, host, room)):
+                found[rule.name] = Failing(rule, why)
+        if len(found) == len(fixed):
+            return fixed
+        return tuple(found[rule.name] for rule in self.rules if rule.name in found)
+
+    def admits(self, ask: Ask, host: Host, room: Room) -> bool:
+        """Whether the host can take one worker with this much room."""
+        return not self._of_any_room(ask, host) and not any(
+            rule.why_not(ask, host, room) for rule in self.rules if rule.reads_room and rule.why_not
+        )
+
+    def slots(self, ask: Ask, host: Host, room: Room) -> int:
+        """Return how many such workers the host can take with this much room."""
+        if not self.admits(ask, host, room):
+            return 0
+        limits = [PLENTY]
+        if ask.millicores:
+            limits.append(room.millicores // ask.millicores)
+        if ask.memory_bytes:
+            limits.append(room.memory_bytes // ask.memory_bytes)
+        if ask.gpus:
+            limits.append(usable(ask, tally(ask, host, room)) // ask.gpus)
+        return min(limits)
+
+    def workers_that_fit(self, ask: Ask, room_of: Callable[[Host], Room]) -> int:
+        """Return how many workers of one run fit at once, at most as many as it has."""
+        tasks = ask.tasks or 0
+        most = tasks if ask.may_share else 1
+        fit = 0
+        for host in self.hosts:
+            fit += min(most, self.slots(ask, host, room_of(host)))
+            if fit >= tasks:
+                return tasks
+        return fit
+
+    def fits(self, ask: Ask, room_of: Callable[[Host], Room]) -> bool:
+        """Whether a run fits whole, alone, in this much room."""
+        return bool(ask.tasks) and self.workers_that_fit(ask, room_of) == ask.tasks
+
+    def _of_any_room(self, ask: Ask, host: Host) -> tuple[Failing, ...]:
+        key = (ask, host.name)
+        if key not in self._fixed:
+            self._fixed[key] = tuple(
+                Failing(rule, why)
+                for rule in self.rules
+                if not rule.reads_room
+                and rule.why_not
+                and (why := rule.why_not(ask, host, host.empty))
+            )
+        return self._fixed[key]

@@ -1,0 +1,1 @@
+"""Reasons in words: why runs wait, and why those placed are where they are."""

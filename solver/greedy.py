@@ -1,0 +1,230 @@
+"""A first answer without search: runs in line, each on the host that it fills best.
+
+It knows no rule: whether one more run may start is asked of the program's own rows, so that a
+new rule binds here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+from stowplan.solver.asks import RunClass, queue_order
+from stowplan.solver.choices import Choices, Kind
+from stowplan.solver.hosts import Host
+from stowplan.solver.linear import UNBOUNDED, Program, Sum
+
+type Move = dict[int, int]
+"""What is added to which variable."""
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    each: RunClass
+    cohort: int
+    position: int
+    """Where its oldest run stands in line, among all."""
+
+    @property
+    def weight(self) -> int:
+        return self.each.cohorts[self.cohort].weight
+
+    @property
+    def age(self) -> float:
+        return self.weight / self.each.ask.units
+
+
+class Ledger:
+    """Values of the variables, and what each row comes to with them."""
+
+    def __init__(self, program: Program, values: list[int]) -> None:
+        """Start from values that keep every row."""
+        self.values = values
+        self._rows = program.rows
+        self._upper = program.upper
+        self._of_column: list[list[tuple[int, int]]] = [[] for _ in program.upper]
+        for index, row in enumerate(program.rows):
+            for column, value in row.terms.items():
+                self._of_column[column].append((index, value))
+        self._activity = [Sum(row.terms).at(values) for row in program.rows]
+
+    def times(self, move: Mapping[int, int], most: int) -> int:
+        """Return how often a move can be made, at most this often, before a row breaks."""
+        change: dict[int, int] = {}
+        for column, amount in move.items():
+            if amount > 0:
+                most = min(most, (self._upper[column] - self.values[column]) // amount)
+            for row, value in self._of_column[column]:
+                change[row] = change.get(row, 0) + value * amount
+        for row, amount in change.items():
+            if amount > 0 and self._rows[row].high != UNBOUNDED:
+                most = min(most, (self._rows[row].high - self._activity[row]) // amount)
+            elif amount < 0 and self._rows[row].low != -UNBOUNDED:
+                most = min(most, (self._activity[row] - self._rows[row].low) // -amount)
+            if most <= 0:
+                return 0
+        return most
+
+    def make(self, move: Mapping[int, int], times: int = 1) -> None:
+        """Make a move."""
+        for column, amount in move.items():
+            self.values[column] += amount * times
+            for row, value in self._of_column[column]:
+                self._activity[row] += value * amount * times
+
+
+def greedy(choices: Choices) -> list[int]:
+    """Return values that keep every row: the best of a few orders, by weight."""
+    best: list[int] | None = None
+    for order in (_in_line,) if choices.neighbours_in_line else _ORDERS:
+        values = filled(choices, [0] * len(choices.program.upper), order)
+        if best is None or _weights(choices, values) > _weights(choices, best):
+            best = values
+    assert best is not None
+    return best
+
+
+def filled(
+    choices: Choices,
+    values: list[int],
+    order: Callable[[_Candidate], tuple[float, ...]] | None = None,
+) -> list[int]:
+    """Return the values with every further run that still fits, in line."""
+    ledger = Ledger(choices.program, list(values))
+    startable = [
+        (each, index)
+        for each in choices.classes
+        for index in range(len(each.cohorts))
+        if choices.starting(each, index)
+    ]
+    startable.sort(key=lambda pair: queue_order(pair[0].cohorts[pair[1]].runs[0], choices.snapshot))
+    candidates = [_Candidate(*pair, position) for position, pair in enumerate(startable)]
+    for candidate in sorted(candidates, key=order or _in_line):
+        _start_all(choices, ledger, candidate)
+    return ledger.values
+
+
+def _in_line(candidate: _Candidate) -> tuple[float, ...]:
+    return (candidate.position,)
+
+
+def _oldest_first(candidate: _Candidate) -> tuple[float, ...]:
+    ask = candidate.each.ask
+    return (-ask.priority, -candidate.age, -ask.gpus, -ask.millicores)
+
+
+def _largest_first(candidate: _Candidate) -> tuple[float, ...]:
+    ask = candidate.each.ask
+    return (-ask.priority, -ask.gpus, -candidate.age, -ask.millicores)
+
+
+def _lightest_first(candidate: _Candidate) -> tuple[float, ...]:
+    ask = candidate.each.ask
+    return (-ask.priority, -ask.gpus, ask.millicores / max(1, ask.gpus), -candidate.age)
+
+
+_ORDERS = (_oldest_first, _largest_first, _lightest_first)
+
+
+def _weights(choices: Choices, values: list[int]) -> tuple[int, ...]:
+    tiers = {each.ask.priority: 0 for each in choices.classes}
+    for each in choices.classes:
+        for index, cohort in enumerate(each.cohorts):
+            tiers[each.ask.priority] += cohort.weight * choices.starting(each, index).at(values)
+    return tuple(tiers[priority] for priority in sorted(tiers, reverse=True))
+
+
+def _start_all(choices: Choices, ledger: Ledger, candidate: _Candidate) -> None:
+    """Start as many runs of a cohort as the rows allow."""
+    each = candidate.each
+    start = next(iter(choices.starting(each, candidate.cohort).terms))
+    left = each.cohorts[candidate.cohort].count - ledger.values[start]
+    hosts = _best_first(choices, ledger, each)
+    if each.ask.tasks == 1:
+        for host in hosts:
+            while left:
+                move = {start: 1} | _worker(choices, ledger, each, host, {})
+                single = len(choices.kinds_for(each, host)) <= 1
+                times = ledger.times(move, left if single else 1)
+                if not times:
+                    break
+                ledger.make(move, times)
+                left -= times
+        return
+    while left:
+        found = _whole_run(choices, ledger, each, hosts, start)
+        if found is None:
+            return
+        ledger.make(found)
+        left -= 1
+
+
+def _whole_run(
+    choices: Choices, ledger: Ledger, each: RunClass, hosts: list[Host], start: int
+) -> Move | None:
+    """Return the move that starts one run of several workers, or None where it doesn't fit."""
+    move: Move = {start: 1}
+    needed = each.ask.tasks or 0
+    for host in hosts:
+        for _ in range(needed if each.ask.may_share else 1):
+            added = _worker(choices, ledger, each, host, move)
+            if not ledger.times(_sum(move, added, without=start), 1):
+                break
+            move = _sum(move, added)
+            needed -= 1
+            if not needed:
+                return move if ledger.times(move, 1) else None
+    return None
+
+
+def _sum(one: Move, other: Move, without: int | None = None) -> Move:
+    columns = (one.keys() | other.keys()) - {without}
+    return {column: one.get(column, 0) + other.get(column, 0) for column in columns}
+
+
+def _worker(choices: Choices, ledger: Ledger, each: RunClass, host: Host, planned: Move) -> Move:
+    """Return the move that puts one more worker of a class on a host."""
+    move = dict.fromkeys(choices.workers_on(each, host).terms, 1)
+    kinds = choices.kinds_for(each, host)
+    if len(kinds) <= 1:
+        return move
+    needed = each.ask.gpus
+    for kind in sorted(kinds, key=lambda kind: (kind.at_risk, _users(choices, kind))):
+        taken = choices.gpus_taken(kind)
+        free = (
+            kind.free
+            - taken.at(ledger.values)
+            - sum(planned.get(column, 0) * value for column, value in taken.terms.items())
+        )
+        (column,) = choices.gpus_on(each, kind).terms
+        amount = max(0, min(free, needed))
+        if amount:
+            move[column] = amount
+        needed -= amount
+    return move
+
+
+def _users(choices: Choices, kind: Kind) -> int:
+    """How many classes could use these GPUs: the fewer, the sooner they are given."""
+    return len(choices.gpus_taken(kind).terms)
+
+
+def _best_first(choices: Choices, ledger: Ledger, each: RunClass) -> list[Host]:
+    """Return the class's hosts: least room left over first, GPU machines last for CPU work."""
+
+    def left(host: Host) -> Iterator[int]:
+        free = sound = 0
+        for kind in choices.kinds(host):
+            count = kind.free - choices.gpus_taken(kind).at(ledger.values)
+            free += count
+            sound += 0 if kind.at_risk else count
+        if each.ask.gpus:
+            yield sound < each.ask.gpus
+            yield free % each.ask.gpus
+            yield free
+        else:
+            yield bool(host.machine.devices)
+            yield free
+        yield host.start.millicores - choices.millicores_taken(host).at(ledger.values)
+
+    return sorted(choices.hosts_for(each), key=lambda host: tuple(left(host)))

@@ -1,0 +1,168 @@
+"""The decision: one outcome for each run, in the order in which runs stand in line."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from stowplan.model.warnings import warnings
+
+from stowplan.model.decision import (
+    ArrayCount,
+    Decision,
+    Outcome,
+    PlacedRun,
+    RefusedRun,
+    SolverAccount,
+    StayingRun,
+    Summary,
+    WaitingRun,
+    Worker,
+)
+from stowplan.model.holds import stay_of
+from stowplan.model.reasons import Code, Reason
+from stowplan.model.runs import Run
+from stowplan.model.snapshot import Snapshot, content_hash
+from stowplan.solver.asks import RunClass, queue_order, waiting_elements
+from stowplan.solver.decode import Start
+from stowplan.solver.explain.placed import (
+    Standing,
+    asked_and_got,
+    shape_of,
+    value_of,
+    workers_of,
+)
+from stowplan.solver.explain.waiting import Why, examined, headline
+from stowplan.solver.requests import Requests
+from stowplan.solver.settings import Settings
+from stowplan.solver.situation import Situation
+
+
+def decision_of(
+    situation: Situation, requests: Requests, account: SolverAccount, settings: Settings
+) -> Decision:
+    """Return the decision that a plan comes to, with every reason."""
+    snapshot = situation.snapshot
+    outcomes = _Outcomes(situation, requests).all()
+    counts = Counter(outcome.outcome for outcome in outcomes)
+    gpus = sum(
+        len(worker.devices)
+        for outcome in outcomes
+        if isinstance(outcome, PlacedRun)
+        for worker in outcome.workers
+    )
+    return Decision(
+        cycle=cycle_id(snapshot, settings),
+        snapshot=snapshot.name,
+        now=snapshot.now,
+        summary=Summary.model_validate({**counts, "gpus_placed": gpus}),
+        outcomes=tuple(outcomes),
+        solver=account,
+        generation=snapshot.fleet.generation,
+        hardware_data=snapshot.knowledge.hardware_data,
+        warnings=warnings(snapshot),
+    )
+
+
+def cycle_id(snapshot: Snapshot, settings: Settings) -> str:
+    """Return the id of a cycle: the same snapshot and settings have the same."""
+    content = [snapshot.digest(), settings.model_dump(mode="json")]
+    return f"c-{content_hash(content)[:12]}"
+
+
+class _Outcomes:
+    """What is worked out once for all runs of a class."""
+
+    def __init__(self, situation: Situation, requests: Requests) -> None:
+        self._situation = situation
+        self._requests = requests
+        self._class_of = {run.name: each for each in situation.choices.classes for run in each.runs}
+        self._starts: dict[str, list[Start]] = {}
+        for start in situation.plan.starts:
+            self._starts.setdefault(start.run, []).append(start)
+        self._standing: dict[str, Standing] = {}
+        self._why: dict[str, tuple[str, Why]] = {}
+
+    def all(self) -> list[Outcome]:
+        snapshot = self._situation.snapshot
+        in_line = sorted(snapshot.runs, key=lambda run: queue_order(run, snapshot))
+        return [self._outcome(run) for run in in_line]
+
+    def _outcome(self, run: Run) -> Outcome:
+        if run.name in self._requests.refused:
+            return RefusedRun(run=run.name, reason=self._requests.refused[run.name])
+        if starts := self._starts.get(run.name):
+            return self._placed(run, starts)
+        if run.placed or run.state != "pending":
+            return self._staying(run)
+        if run.name not in self._class_of:
+            done = Reason.of(Code.OK, "every element has ended")
+            return StayingRun(run=run.name, outcome="kept", reason=done, array=self._array(run, 0))
+        return self._waiting(run)
+
+    def _placed(self, run: Run, starts: list[Start]) -> PlacedRun:
+        each = self._class_of[run.name]
+        ask = each.ask
+        seats = [seat for start in starts for seat in start.seats]
+        standing = self._standing.setdefault(each.name, Standing(self._situation, each))
+        array = self._array(run, len(starts))
+        rest = None
+        if array and array.waiting:
+            rest = headline(self._situation, each, run, self._examined(each, run)[1])
+        return PlacedRun(
+            run=run.name,
+            shape=shape_of(ask, seats),
+            rung=1 if ask.tasks == 1 else None,
+            workers=workers_of(starts),
+            profile=ask.profile,
+            value=value_of(ask),
+            scores=standing.scores(seats),
+            fallbacks=standing.fallbacks(seats),
+            rejected=standing.rejected(seats),
+            asked_and_got=asked_and_got(ask, seats),
+            array=array,
+            reason=rest,
+        )
+
+    def _staying(self, run: Run) -> StayingRun:
+        stay = stay_of(run, self._situation.snapshot)
+        placed = run.placed.workers if run.placed else ()
+        workers = tuple(
+            Worker(index=index, host=worker.host, devices=worker.devices, element=worker.element)
+            for index, worker in enumerate(placed)
+        )
+        return StayingRun(
+            run=run.name,
+            outcome=stay.outcome,
+            reason=stay.reason,
+            workers=workers,
+            array=self._array(run, 0),
+        )
+
+    def _waiting(self, run: Run) -> WaitingRun:
+        each = self._class_of[run.name]
+        first, why = self._examined(each, run)
+        return WaitingRun(
+            run=run.name,
+            reason=headline(self._situation, each, run, why),
+            hosts_checked=len(why.verdicts),
+            hosts_ready=why.ready,
+            hosts_down=why.down,
+            closest=why.closest,
+            hosts=why.rows if first == run.name else (),
+            same_as=None if first == run.name else first,
+            evaluated_at=self._situation.snapshot.now,
+            array=self._array(run, 0),
+        )
+
+    def _examined(self, each: RunClass, run: Run) -> tuple[str, Why]:
+        """Return what hosts say of a class, and the run that carries the table."""
+        if each.name not in self._why:
+            self._why[each.name] = (run.name, examined(self._situation, each))
+        return self._why[each.name]
+
+    def _array(self, run: Run, placed: int) -> ArrayCount | None:
+        if run.array is None:
+            return None
+        left = len(waiting_elements(run))
+        running = run.array.size - len(run.array.finished) - left
+        return ArrayCount(running=running, placed=placed, waiting=left - placed)

@@ -1,0 +1,150 @@
+"""Points: which of the hosts that would do equally well suits a worker best.
+
+All figures are thousandths of a point, and whole. They hold for the state after the whole
+decision, so that runs which share a machine earn what they leave of it together:
+
+    a machine kept for labels the run selects   +100, -5 for each label
+    GPUs packed                                 up to +50: the share of the machine's GPUs in use
+    a worker without GPUs on a GPU machine      -30
+    cores left free, memory left free           up to +25 each: the share of the whole
+    each GPU at risk                            -60
+    the machine's CPU is under pressure         -20
+    a mounted drive is on the machine           +40 each
+    a mounted drive is near / RDMA both ends    +15 / +10 each
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from stowplan.solver.asks import Ask
+from stowplan.solver.choices import Choices
+from stowplan.solver.hosts import Host
+from stowplan.solver.linear import Sum, total
+
+POINT = 1000
+RESERVED, EACH_LABEL = 100 * POINT, 5 * POINT
+PACKED = 50 * POINT
+CPU_ON_GPU_MACHINE = -30 * POINT
+LEFT_FREE = 25 * POINT
+AT_RISK = -60 * POINT
+PRESSURE = -20 * POINT
+DRIVE_HERE, DRIVE_NEAR, DRIVE_RDMA = 40 * POINT, 15 * POINT, 10 * POINT
+
+
+def standing(ask: Ask, host: Host) -> int:
+    """Return the points of a worker that don't depend on what else is placed."""
+    machine = host.machine
+    points = 0
+    if machine.reserved_for:
+        points += RESERVED - EACH_LABEL * len(machine.reserved_for)
+    if not ask.gpus and machine.devices:
+        points += CPU_ON_GPU_MACHINE
+    if machine.cpu_pressure:
+        points += PRESSURE
+    for name, _ in ask.drives:
+        reach = host.drives[name]
+        points += DRIVE_HERE if reach.here else reach.near * DRIVE_NEAR + reach.rdma * DRIVE_RDMA
+    return points
+
+
+def packed(host: Host) -> int:
+    """Return what each GPU in use is worth to a worker with GPUs there."""
+    devices = len(host.machine.devices)
+    return PACKED // devices if devices else 0
+
+
+def left_free(host: Host) -> int:
+    """Return what the room at the start is worth to a worker: cores and memory."""
+    return _share(host.start.millicores, host.empty.millicores) + _share(
+        host.start.memory_bytes, host.empty.memory_bytes
+    )
+
+
+def worth_of(ask: Ask, host: Host) -> int:
+    """Return what the room that a worker takes is worth, to each worker there."""
+    return _share(ask.millicores, host.empty.millicores) + _share(
+        ask.memory_bytes, host.empty.memory_bytes
+    )
+
+
+def _share(part: int, whole: int) -> int:
+    return LEFT_FREE * max(0, part) // whole if whole else 0
+
+
+@dataclass(frozen=True)
+class Load:
+    """What this cycle places on one host."""
+
+    workers: int = 0
+    gpu_workers: int = 0
+    gpus: int = 0
+    worth: int = 0
+    """The sum of `worth_of` over its workers."""
+    standing: int = 0
+    """The sum of `standing` over its workers."""
+    at_risk: int = 0
+
+    def plus(self, ask: Ask, host: Host, at_risk: int, times: int = 1) -> Load:
+        """Return the load with workers more (or, times -1, less)."""
+        return Load(
+            self.workers + times,
+            self.gpu_workers + times * bool(ask.gpus),
+            self.gpus + times * ask.gpus,
+            self.worth + times * worth_of(ask, host),
+            self.standing + times * standing(ask, host),
+            self.at_risk + times * at_risk,
+        )
+
+
+def shared(host: Host, load: Load) -> int:
+    """Return what each worker with GPUs earns by how full the host's GPUs are."""
+    held = len(host.empty.devices) - len(host.start.devices)
+    return packed(host) * (held + load.gpus)
+
+
+def of_worker(ask: Ask, host: Host, load: Load, at_risk: int) -> int:
+    """Return the points of one worker on a host that carries this load, itself included."""
+    points = standing(ask, host) + left_free(host) - load.worth + AT_RISK * at_risk
+    return points + (shared(host, load) if ask.gpus else 0)
+
+
+def of_host(host: Host, load: Load) -> int:
+    """Return the points of all the workers that this cycle places on a host."""
+    return (
+        load.standing
+        + AT_RISK * load.at_risk
+        + load.workers * (left_free(host) - load.worth)
+        + load.gpu_workers * shared(host, load)
+    )
+
+
+def objective(choices: Choices) -> Sum:
+    """Return the points of all that is placed; adds the products of counts it takes."""
+    return total(_objective_of(choices, host) for host in choices.hosts)
+
+
+def _objective_of(choices: Choices, host: Host) -> Sum:
+    here = choices.classes_on(host)
+    if not here:
+        return total(())
+    program = choices.program
+
+    def over(value: Iterable[tuple[Ask, int]]) -> Sum:
+        amounts = dict(value)
+        return total(choices.workers_on(each, host) * amounts[each.ask] for each in here)
+
+    workers = over((each.ask, 1) for each in here)
+    gpu_workers = over((each.ask, bool(each.ask.gpus)) for each in here)
+    gpus = over((each.ask, each.ask.gpus) for each in here)
+    worth = over((each.ask, worth_of(each.ask, host)) for each in here)
+    risk = total(choices.gpus_taken(kind) for kind in choices.kinds(host) if kind.at_risk)
+    held = len(host.empty.devices) - len(host.start.devices)
+    points = over((each.ask, standing(each.ask, host)) for each in here) + risk * AT_RISK
+    points += workers * left_free(host)
+    if worth:
+        points += program.product(workers, worth) * -1
+    if gpu_workers:
+        points += (gpu_workers * held + program.product(gpu_workers, gpus)) * packed(host)
+    return points

@@ -1,0 +1,44 @@
+"""What a rule is: a name, why a host can't take a worker, and rows that bind what is placed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
+
+from stowplan.model.reasons import Reason
+from stowplan.model.room import Room
+from stowplan.solver.asks import Ask
+from stowplan.solver.hosts import Host
+from stowplan.solver.linear import Row
+
+if TYPE_CHECKING:
+    from stowplan.solver.choices import Choices
+
+type WhyNot = Callable[[Ask, Host, Room], Reason | None]
+type Post = Callable[[Choices], Iterable[Row]]
+
+
+class Rule(NamedTuple):
+    """One hard condition. A module of `solver.rules` gives one or both of its two sides."""
+
+    name: str
+    why_not: WhyNot | None
+    """Why this host, with this much room, can't take one worker that asks this; None: it can."""
+    post: Post | None
+    """The rows that hold over all that is placed together."""
+    reads_room: bool
+    """Whether `why_not` depends on what is free."""
+    cost: int | None
+    """What it costs to loosen the rule, beside others; None: it is never loosened."""
+
+
+def rule(module: ModuleType, *, cost: int | None = None) -> Rule:
+    """Return the rule that a module states; its name is the module's."""
+    return Rule(
+        name=module.__name__.rpartition(".")[2],
+        why_not=getattr(module, "why_not", None),
+        post=getattr(module, "post", None),
+        reads_room=getattr(module, "READS_ROOM", False),
+        cost=cost,
+    )

@@ -1,0 +1,42 @@
+"""Memory: the workers on a machine ask for no more memory than is free there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from stowplan.model.reasons import Code, Reason
+from stowplan.model.room import Room
+from stowplan.solver.asks import Ask
+from stowplan.solver.hosts import Host
+from stowplan.solver.linear import Row
+
+if TYPE_CHECKING:
+    from stowplan.solver.choices import Choices
+
+READS_ROOM = True
+
+
+def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
+    """INSUFFICIENT_MEMORY where a worker's bytes are more than are free."""
+    free = max(0, room.memory_bytes)
+    if ask.memory_bytes <= free:
+        return None
+    whole = host.empty.memory_bytes
+    return Reason.of(
+        Code.INSUFFICIENT_MEMORY,
+        f"needs {_gib(ask.memory_bytes)} GiB of memory, {_gib(free)} of {_gib(whole)} free",
+        need_bytes=ask.memory_bytes,
+        free_bytes=free,
+        whole_bytes=whole,
+    )
+
+
+def post(choices: Choices) -> Iterator[Row]:
+    """memory_taken(host) <= bytes free at the start."""
+    for host in choices.hosts:
+        yield choices.memory_taken(host) <= max(0, host.start.memory_bytes)
+
+
+def _gib(amount: int) -> str:
+    return f"{amount / 2**30:,.1f}".removesuffix(".0")

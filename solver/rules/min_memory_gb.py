@@ -1,0 +1,20 @@
+"""Least memory: each GPU has the memory the run asks for, with half a GB of slack."""
+
+from __future__ import annotations
+
+from stowplan.model.reasons import Reason
+from stowplan.model.room import Room
+from stowplan.solver.asks import Ask
+from stowplan.solver.hosts import Host, Lot
+from stowplan.solver.matching import has_memory, none_is
+
+
+def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
+    """NO_MATCHING_GPU where none (of model and vendor) has memory >= (asked - 0.5) x 10^9 bytes."""
+    if ask.min_memory_gb is None:
+        return None
+    return none_is(ask, host, has_memory, f"{ask.min_memory_gb:g} GB of memory", _memory)
+
+
+def _memory(lot: Lot) -> str:
+    return f"{lot.memory_mib * 2**20 / 10**9:.1f} GB"

@@ -1,0 +1,24 @@
+"""Pools: a workspace with pools uses the machines of those pools only."""
+
+from __future__ import annotations
+
+from stowplan.model.reasons import Code, Reason
+from stowplan.model.room import Room
+from stowplan.solver.asks import Ask
+from stowplan.solver.hosts import Host
+
+LABEL = "pool"
+
+
+def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
+    """POOL_MISMATCH unless the workspace has no pools, or the host's label `pool` is one."""
+    pool = host.labels.get(LABEL)
+    if ask.pools is None or pool in ask.pools:
+        return None
+    own = ", ".join(ask.pools) or "none"
+    return Reason.of(
+        Code.POOL_MISMATCH,
+        f"is in {f'pool {pool}' if pool else 'no pool'}; workspace {ask.workspace} may use {own}",
+        pool=pool,
+        pools=ask.pools,
+    )

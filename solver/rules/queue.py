@@ -1,0 +1,17 @@
+"""Queue: under `strict`, no run starts before an earlier one of its queue that could ever start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from stowplan.solver.linear import Row
+
+if TYPE_CHECKING:
+    from stowplan.solver.choices import Choices
+
+
+def post(choices: Choices) -> Iterator[Row]:
+    """started(later) <= count(later) x started(earlier), for each pair of neighbours in line."""
+    for earlier, later in choices.neighbours_in_line:
+        yield choices.started(later) <= choices.started(earlier) * later.count

@@ -1,0 +1,69 @@
+"""Room: each worker gets as many free GPUs as it asks for, none faulted, each for itself alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from stowplan.model.reasons import Code, Reason
+from stowplan.model.room import Room
+from stowplan.solver.asks import Ask
+from stowplan.solver.hosts import Host
+from stowplan.solver.linear import Row
+from stowplan.solver.matching import matches, tally, usable
+from stowplan.solver.rules.healthy_only import too_few_healthy
+
+if TYPE_CHECKING:
+    from stowplan.solver.choices import Choices
+
+READS_ROOM = True
+
+
+def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
+    """GPU_FAULTED where the faulted ones would have made it enough, else INSUFFICIENT_GPUS.
+
+    Where the withheld ones, or for healthy_only those at risk, would have made it enough, the
+    rules `denied` and `healthy_only` say so.
+    """
+    if not ask.gpus:
+        return None
+    if not host.lots:
+        return Reason.of(Code.NO_MATCHING_GPU, "has no GPU", need=ask.gpus)
+    count = tally(ask, host, room)
+    have = usable(ask, count)
+    if have >= ask.gpus:
+        return None
+    if have + count.faulted >= ask.gpus:
+        return Reason.of(
+            Code.GPU_FAULTED,
+            f"needs {ask.gpus} GPUs, {have} free ({count.faulted} more free but faulted)",
+            need=ask.gpus,
+            free=have,
+            faulted=count.faulted,
+        )
+    if have + count.denied >= ask.gpus:
+        return None
+    if ask.healthy_only and count.sound + count.at_risk >= ask.gpus:
+        return None
+    if ask.healthy_only:
+        return too_few_healthy(ask.gpus, count.sound, count.at_risk)
+    whole = sum(len(lot.ids) for lot in host.lots if matches(ask, lot))
+    like = "matching " if whole < len(host.empty.devices) else ""
+    return Reason.of(
+        Code.INSUFFICIENT_GPUS,
+        f"needs {ask.gpus} GPUs, {have} of {whole} {like}free",
+        need=ask.gpus,
+        free=have,
+        whole=whole,
+    )
+
+
+def post(choices: Choices) -> Iterator[Row]:
+    """gpus_taken(host, lot) <= free GPUs of the lot; what a class takes is what its workers ask."""
+    for host in choices.hosts:
+        for kind in choices.kinds(host):
+            yield choices.gpus_taken(kind) <= kind.free
+        for each in choices.classes_on(host):
+            if len(choices.kinds_for(each, host)) > 1:
+                workers = choices.workers_on(each, host)
+                yield choices.gpus_given(each, host).equals(workers * each.ask.gpus)

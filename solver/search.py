@@ -1,0 +1,163 @@
+"""CP-SAT: one objective over the program, from a complete hint, within deterministic limits."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ortools.sat.python import cp_model
+
+from stowplan.model.errors import InternalError
+from stowplan.model.reasons import Figure
+from stowplan.solver.linear import Program, Row, Sum
+
+VERSION = f"ortools {importlib.metadata.version('ortools')}"
+
+PARAMETERS: Mapping[str, Figure] = {
+    "linearization_level": 2,
+    "symmetry_level": 0,
+    "cp_model_probing_level": 0,
+}
+"""What made one LP-led worker faster than the default portfolio (see docs/concepts/cycle.md)."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a search stops."""
+
+    deterministic: float
+    """CP-SAT's deterministic time: the same work on every machine."""
+    wall_s: float
+    """The last guard only."""
+    gap: float
+    workers: int
+    seed: int
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search came to."""
+
+    values: list[int]
+    status: Literal["OPTIMAL", "FEASIBLE"]
+    objective: int
+    bound: int
+    wall_s: float
+    deterministic: float
+    cut_by_wall: bool
+    log: str
+
+
+@dataclass(frozen=True)
+class Goal:
+    """An objective, and which way is better."""
+
+    terms: Sum
+    maximise: bool
+
+
+def search(
+    program: Program,
+    goal: Goal,
+    hint: Sequence[int],
+    limits: Limits,
+    *,
+    fixed: Mapping[int, int] | None = None,
+    also: Sequence[Row] = (),
+) -> Found:
+    """Return the best values found for a goal; never worse than the hint.
+
+    `fixed` variables keep their value; the rows in `also` hold beside the program's own. The hint
+    has a value for every variable and keeps every row. Raises InternalError where CP-SAT calls
+    the model invalid or infeasible: the hint shows that it isn't.
+    """
+    model = _encoded(program, goal, hint, fixed or {}, also)
+    solver = cp_model.CpSolver()
+    parameters = solver.parameters
+    for name, value in PARAMETERS.items():
+        setattr(parameters, name, value)
+    parameters.num_workers = limits.workers
+    parameters.random_seed = limits.seed
+    parameters.relative_gap_limit = limits.gap
+    parameters.max_deterministic_time = limits.deterministic
+    parameters.max_time_in_seconds = max(0.01, limits.wall_s)
+    parameters.log_search_progress = True
+    parameters.log_to_stdout = False
+    lines: list[str] = []
+    solver.log_callback = lines.append
+    began = time.monotonic()
+    status = solver.solve(model)
+    wall = time.monotonic() - began
+    if status in (cp_model.MODEL_INVALID, cp_model.INFEASIBLE):
+        raise InternalError(
+            f"CP-SAT says {solver.status_name(status)} of a model that has a known answer: "
+            f"{model.validate() or 'the hint keeps every row'}"
+        )
+    known = goal.terms.at(hint)
+    sign = 1 if goal.maximise else -1
+    values, objective = list(hint), known
+    bound = program.range(goal.terms)[1 if goal.maximise else 0]
+    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        found = list(solver.response_proto.solution)
+        bound = _whole(solver.best_objective_bound, goal.maximise)
+        if sign * (goal.terms.at(found) - known) >= 0:
+            values, objective = found, goal.terms.at(found)
+    proven = abs(bound - objective) <= limits.gap * max(1, abs(objective))
+    return Found(
+        values=values,
+        status="OPTIMAL" if proven else "FEASIBLE",
+        objective=objective,
+        bound=bound,
+        wall_s=wall,
+        deterministic=solver.response_proto.deterministic_time,
+        cut_by_wall=not proven and wall >= limits.wall_s,
+        log="\n".join(lines),
+    )
+
+
+def _whole(bound: float, maximise: bool) -> int:
+    """Round a bound to the whole number that it implies."""
+    if maximise:
+        return int(bound + 1e-6) if bound >= 0 else -int(-bound + 1 - 1e-6)
+    return -int(-bound + 1e-6) if bound < 0 else int(bound + 1 - 1e-6)
+
+
+def _encoded(
+    program: Program,
+    goal: Goal,
+    hint: Sequence[int],
+    fixed: Mapping[int, int],
+    also: Sequence[Row],
+) -> cp_model.CpModel:
+    model = cp_model.CpModel()
+    proto = model.proto
+    for column, (low, high) in enumerate(zip(program.lower, program.upper, strict=True)):
+        value = fixed.get(column)
+        ends = (low, high) if value is None else (value, value)
+        proto.variables.add().domain.extend(ends)
+    for row in (*program.rows, *also):
+        linear = proto.constraints.add().linear
+        linear.vars.extend(row.terms.keys())
+        linear.coeffs.extend(row.terms.values())
+        linear.domain.extend((row.low, row.high))
+    for product in program.products:
+        constraint = proto.constraints.add().int_prod
+        constraint.target.vars.append(product.target)
+        constraint.target.coeffs.append(1)
+        for factor in (product.left, product.right):
+            expression = constraint.exprs.add()
+            expression.vars.extend(factor.terms.keys())
+            expression.coeffs.extend(factor.terms.values())
+            expression.offset = factor.constant
+    sign = -1 if goal.maximise else 1
+    objective = proto.objective
+    objective.vars.extend(goal.terms.terms.keys())
+    objective.coeffs.extend(sign * value for value in goal.terms.terms.values())
+    objective.offset = sign * goal.terms.constant
+    objective.scaling_factor = sign
+    proto.solution_hint.vars.extend(range(len(program.upper)))
+    proto.solution_hint.values.extend(hint)
+    return model

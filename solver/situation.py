@@ -1,0 +1,85 @@
+"""The cycle once it is decided: who starts where, and what that leaves on each host."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from stowplan.model.room import Room
+from stowplan.model.snapshot import Snapshot
+from stowplan.solver.asks import Ask, RunClass
+from stowplan.solver.choices import Choices
+from stowplan.solver.decode import Plan, Seat, Start
+from stowplan.solver.eligibility import Eligibility
+from stowplan.solver.hosts import Host
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What explanations read."""
+
+    snapshot: Snapshot
+    eligibility: Eligibility
+    choices: Choices
+    plan: Plan
+    proven: bool
+    """Whether the stage `place` is proven within the gap asked."""
+
+    @cached_property
+    def left(self) -> Mapping[str, Room]:
+        """What is free on each host when all that starts has started."""
+        rooms = {host.name: host.start for host in self.choices.hosts}
+        for start in self.plan.starts:
+            for seat in start.seats:
+                rooms[seat.host.name] = without(rooms[seat.host.name], start.each.ask, seat)
+        return rooms
+
+    @cached_property
+    def started(self) -> Mapping[str, int]:
+        """How many runs of each class start, by the class's name."""
+        counts: dict[str, int] = {each.name: 0 for each in self.choices.classes}
+        for start in self.plan.starts:
+            counts[start.each.name] += 1
+        return counts
+
+    @cached_property
+    def on_host(self) -> Mapping[str, list[tuple[Start, Seat]]]:
+        """What starts on each host."""
+        there: dict[str, list[tuple[Start, Seat]]] = {host.name: [] for host in self.choices.hosts}
+        for start in self.plan.starts:
+            for seat in start.seats:
+                there[seat.host.name].append((start, seat))
+        return there
+
+    def room_left(self, host: Host) -> Room:
+        """What is free on a host when all that starts has started."""
+        return self.left[host.name]
+
+    def gpus_placed(self, workspace: str) -> int:
+        """How many GPUs of a workspace's runs start."""
+        return sum(
+            self.started[each.name] * each.ask.all_gpus
+            for each in self.choices.classes
+            if each.ask.workspace == workspace
+        )
+
+    def has_started(self, each: RunClass, run: str) -> bool:
+        """Whether a run, or an element of an array, starts in this cycle."""
+        if each.ask.array:
+            return self.started[each.name] > 0
+        return run in {own.name for own in each.runs[: self.started[each.name]]}
+
+
+def without(room: Room, ask: Ask, seat: Seat) -> Room:
+    """Return the room less what a worker takes."""
+    return room.less(ask.millicores, ask.memory_bytes, frozenset(seat.devices))
+
+
+def given_back(room: Room, ask: Ask, seat: Seat) -> Room:
+    """Return the room with what a worker takes given back."""
+    return Room(
+        room.millicores + ask.millicores,
+        room.memory_bytes + ask.memory_bytes,
+        room.devices | frozenset(seat.devices),
+    )
