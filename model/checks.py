@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from stowplan.model.errors import Item, Path, Problem
+from stowplan.model.errors import Again, Item, Path, Problem
 from stowplan.model.holds import holding
 from stowplan.model.roadmap import refused
 from stowplan.model.runs import Run
@@ -56,8 +57,8 @@ def _twice(names: Iterable[str], path: Path, what: str) -> Iterator[Problem]:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            message = f"the {what} '{name}' is there twice; it must be unique in its list"
-            yield Problem((*path, Item(name)), message)
+            message = f"the {what} '{name}' is there twice"
+            yield Problem((*path, Again(name)), message, "it must be unique in its list")
         seen.add(name)
 
 
@@ -69,6 +70,7 @@ def _run(run: Run) -> Iterator[Problem]:
         yield Problem((*path, "gpus", "count"), message, "leave count out, or make them equal")
     yield from _twice(gpus.ids, (*path, "gpus", "ids"), "GPU id")
     yield from _twice((drive.name for drive in run.drives), (*path, "drives"), "drive")
+    yield from _twice(chosen.names, (*path, "node_selection", "names"), "machine")
     if chosen.count and gpus.count:
         message = "is for runs without GPUs"
         yield Problem(
@@ -122,8 +124,12 @@ def _placed(run: Run, path: Path) -> Iterator[Problem]:
                 yield Problem((*where, index, "element"), f"a worker {message}")
         elements = (str(worker.element) for worker in workers)
         yield from _twice(elements, where, "element")
+    elif run.state in ("running", "starting") and not workers:
+        yield Problem(where, f"is empty, and a {run.state} run has workers", "[{host, devices}]")
     for index, worker in enumerate(workers):
         yield from _twice(worker.devices, (*where, index, "devices"), "GPU id")
+        if worker.element is not None and not run.array:
+            yield Problem((*where, index, "element"), "is for arrays", "leave it out")
         if run.array and len(worker.devices) != run.gpus.count:
             message = f"holds {len(worker.devices)} GPUs, and an element asks for {run.gpus.count}"
             yield Problem((*where, index, "devices"), message)
@@ -134,11 +140,15 @@ def _placed(run: Run, path: Path) -> Iterator[Problem]:
 
 
 def _devices_given_twice(snapshot: Snapshot) -> Iterator[Problem]:
-    holders: dict[tuple[str, str], str] = {}
+    holders: dict[tuple[str, str], tuple[str, int]] = {}
+    workers: Counter[str] = Counter()
     for run, worker in holding(snapshot):
+        index = workers[run.name]
+        workers[run.name] += 1
         for device in worker.devices:
-            holder = holders.setdefault((worker.host, device), run.name)
-            if holder != run.name:
-                path = ("runs", Item(run.name), "placed", "workers")
-                message = f"{device} of {worker.host} is held by '{holder}' too"
-                yield Problem(path, message, "a GPU goes to one run")
+            holder = holders.setdefault((worker.host, device), (run.name, index))
+            if holder != (run.name, index):
+                path = ("runs", Item(run.name), "placed", "workers", index, "devices", Item(device))
+                other = "another of its workers" if holder[0] == run.name else f"'{holder[0]}'"
+                message = f"{device} of {worker.host} is held by {other} too"
+                yield Problem(path, message, "a GPU goes to one worker of one run")

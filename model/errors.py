@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+SHOWN = 20
+"""The most problems that one message lists; the rest is counted."""
+
 
 class Item(str):
     """An item of a list, by its name; in a file it may stand in a range of names."""
+
+
+class Again(Item):
+    """The second item of this name in its list."""
 
 
 type Path = tuple[str | int, ...]
@@ -35,7 +42,16 @@ class Problem:
         place = ":".join(str(part) for part in (self.file, self.line) if part is not None)
         where = ": ".join(part for part in (place, self.field or dotted(self.path)) if part)
         told = f"{where}: {self.message}" if where else self.message
-        return f"{told}; {self.hint}" if self.hint else told
+        return _printable(f"{told}; {self.hint}" if self.hint else told)
+
+
+def _printable(text: str) -> str:
+    """Return a text in one line, with escapes for what a terminal would act on or refuse."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )
 
 
 class InvalidInput(ValueError):
@@ -43,7 +59,10 @@ class InvalidInput(ValueError):
 
     def __init__(self, problems: Iterable[Problem]) -> None:
         self.problems = tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
+        lines = [str(problem) for problem in self.problems[:SHOWN]]
+        if len(self.problems) > SHOWN:
+            lines.append(f"... and {len(self.problems) - SHOWN:,} more")
+        super().__init__("\n".join(lines))
 
 
 class InternalError(RuntimeError):

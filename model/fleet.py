@@ -12,6 +12,7 @@ from stowplan.model.types import (
     Bytes,
     Cores,
     Count,
+    Few,
     Flag,
     Frozen,
     Labels,
@@ -21,6 +22,7 @@ from stowplan.model.types import (
     Names,
     Number,
     Positive,
+    RangeName,
     Seconds,
     Share,
     Timestamp,
@@ -63,7 +65,7 @@ class Device(_Card):
 class DeviceCount(_Card):
     """Several GPUs alike, written once: `{count: 8, model: ...}`."""
 
-    count: Count
+    count: Few
 
 
 class Port(Frozen):
@@ -80,7 +82,7 @@ class Port(Frozen):
 class PortCount(Frozen):
     """Several RDMA ports alike, written once."""
 
-    count: Count
+    count: Few
     kind: Interconnect
     rate_gbps: Number
     subnet: str | None = None
@@ -163,7 +165,7 @@ class Constraints(Frozen):
 class Machine(Frozen):
     """A machine that exists, as last reported."""
 
-    name: Name
+    name: RangeName
     """A plain name, or a range: `gpu-{01..04}` is four machines."""
     state: Literal["up", "down", "cordoned", "draining", "pressure"] = "up"
     state_reason: str | None = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-_RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
+_RANGE = re.compile(r"\{([0-9]{1,9})\.\.([0-9]{1,9})\}")
 LONGEST = 100_000
 """The most names that one range may stand for."""
 
@@ -13,12 +13,15 @@ LONGEST = 100_000
 def expand(name: str) -> tuple[str, ...]:
     """Return the names that a range stands for; a plain name stands for itself.
 
-    Several ranges in one name give every combination. Raises ValueError where a range runs
-    backwards or would give more than `LONGEST` names.
+    Several ranges in one name give every combination. A first number with leading zeros gives
+    its width to all. Raises ValueError where braces hold no range, where one runs backwards, or
+    where they would give more than `LONGEST` names.
     """
-    parts = _RANGE.split(name)
-    if len(parts) == 1:
+    if "{" not in name and "}" not in name:
         return (name,)
+    parts = _RANGE.split(name)
+    if any("{" in text or "}" in text for text in parts[::3]):
+        raise ValueError(f"'{name}' holds no range of names; a range is written gpu-{{01..04}}")
     choices: list[tuple[str, ...]] = []
     total = 1
     for index in range(0, len(parts) - 1, 3):

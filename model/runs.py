@@ -186,7 +186,10 @@ class Run(Frozen):
     topology: Topology = Topology()
     network: Network = Network()
     node_selection: NodeSelection = NodeSelection()
-    drives: tuple[Annotated[DriveAsk, BeforeValidator(_drive)], ...] = ()
+    drives: tuple[
+        Annotated[DriveAsk, BeforeValidator(_drive, json_schema_input_type=str | DriveAsk)], ...
+    ] = ()
+    """Names of drives, or `{name, need_bytes}`."""
     needs: tuple[str, ...] = ()
     """Capabilities that its machines must have."""
     time_limit_s: Positive | None = None

@@ -17,7 +17,7 @@ from stowplan.model.fleet import Fleet, Machine
 from stowplan.model.knowledge import Knowledge
 from stowplan.model.policy import Policy, SolverSettings, Workspace
 from stowplan.model.runs import Run
-from stowplan.model.types import Frozen, Name, Timestamp
+from stowplan.model.types import Frozen, Name, Seed, Timestamp
 from stowplan.model.wording import explained
 
 
@@ -27,7 +27,7 @@ class Snapshot(Frozen):
     version: Literal[1] = 1
     name: Name = "snapshot"
     now: Timestamp
-    seed: int = 1
+    seed: Seed = 1
     fleet: Fleet = Fleet()
     runs: tuple[Run, ...] = ()
     policy: Policy = Policy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 import re
 from collections.abc import Mapping
 from decimal import Decimal
@@ -30,44 +31,93 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
-_SUFFIXES = {"k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "p": 10**15}
-_AMOUNT = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([kmgtp])(i?)b?\s*$", re.IGNORECASE)
+_POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
+_AMOUNT = re.compile(r"^\s*(\d{1,18}(?:\.\d{1,18})?)\s*([kmgtp])(i?)b?\s*$", re.IGNORECASE)
 
 
-def _no_suffix(value: Any) -> Any:  # Any: raw input, before it is known to be anything
-    """Refuse "64GiB" where a plain number is due, and say what it comes to."""
-    if isinstance(value, str) and (match := _AMOUNT.match(value)):
-        number, prefix, binary = match.groups()
-        scale = _SUFFIXES[prefix.lower()]
-        if binary:
-            scale = 1024 ** (1 + "kmgtp".index(prefix.lower()))
-        raise PydanticCustomError(
-            "unit",
-            "the unit is in the field's name, so the value is a plain whole number; "
-            "'{text}' is {bytes} bytes",
-            {"text": value, "bytes": int(Decimal(number) * scale)},
-        )
+def _no_suffix(unit: int, unit_name: str) -> BeforeValidator:
+    """Refuse "64GiB" where a plain number of units is due, and say what it comes to."""
+
+    def refuse(value: Any) -> Any:  # Any: raw input, before it is known to be anything
+        if isinstance(value, str) and (match := _AMOUNT.match(value)):
+            number, prefix, binary = match.groups()
+            scale = (1024 if binary else 1000) ** _POWERS[prefix.lower()]
+            raise PydanticCustomError(
+                "unit",
+                "the unit is in the field's name, so the value is a plain whole number; "
+                "'{text}' is {amount} {unit}",
+                {
+                    "text": value.strip(),
+                    "amount": int(Decimal(number) * scale) // unit,
+                    "unit": unit_name,
+                },
+            )
+        return value
+
+    return BeforeValidator(refuse)
+
+
+def _number(value: Any) -> Any:  # Any: raw input
+    """Refuse all but a finite number, in one error for whole numbers and fractions."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise PydanticCustomError("float_type", "must be a number")
+    if not math.isfinite(value):
+        raise PydanticCustomError("float_type", "must be a finite number")
     return value
 
 
 def _thousandths(value: float) -> float:
-    if round(value * 1000) != value * 1000 and abs(round(value * 1000) - value * 1000) > 1e-6:
-        raise PydanticCustomError("thousandths", "at most three decimals: 0.001 is the least share")
+    if abs(round(value * 1000) - value * 1000) > 1e-6:
+        raise PydanticCustomError("thousandths", "has more than three decimals")
     return value
+
+
+_TIME = re.compile(
+    r"^(\d{4}-\d\d-\d\d)(?:[Tt ](\d\d:\d\d)(:\d\d(?:\.\d+)?)?)?\s?([Zz]|[+-]\d\d:\d\d)?$", re.ASCII
+)
 
 
 def _zoned(value: Any) -> Any:  # Any: raw input
-    if isinstance(value, dt.datetime) and value.tzinfo is None:
-        raise PydanticCustomError(
-            "zone", "needs a time zone, as in {example}", {"example": value.isoformat() + "Z"}
-        )
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        raise PydanticCustomError("time", "is a time such as 2026-09-21T06:17:37Z, not a number")
+    """Refuse what isn't a time of RFC 3339: a number, a date alone, a time without a zone."""
+    if isinstance(value, dt.datetime):
+        if value.tzinfo is None:
+            raise _no_zone(value.isoformat() + "Z")
+        return value
+    match = _TIME.match(value) if isinstance(value, str) else None
+    if match is None:
+        raise PydanticCustomError("datetime_type", "is not a time")
+    date, clock, seconds, zone = match.groups()
+    if clock is None or zone is None:
+        raise _no_zone(f"{date}T{clock or '00:00'}{seconds or ':00'}Z")
     return value
 
 
-Name = Annotated[str, Field(min_length=1, max_length=253)]
+def _no_zone(example: str) -> PydanticCustomError:
+    return PydanticCustomError(
+        "zone", "needs a time and a zone, as in {example}", {"example": example}
+    )
+
+
+_YEARS = range(1970, 2200)
+
+
+def _utc(value: dt.datetime) -> dt.datetime:
+    """Return the same moment in UTC, so that equal moments are written alike."""
+    if value.year not in _YEARS:
+        raise PydanticCustomError("year", "is a time outside the years 1970 to 2199")
+    return value.astimezone(dt.UTC)
+
+
+def _a_range(name: str) -> str:
+    expand(name)
+    return name
+
+
+Name = Annotated[str, Field(min_length=1, max_length=253, pattern=r"^[^\x00-\x1f\x7f]*$")]
 """What an operator calls a thing; its identity."""
+
+RangeName = Annotated[Name, AfterValidator(_a_range)]
+"""A name that may be a range of names."""
 
 Names = Annotated[
     tuple[Name, ...],
@@ -75,21 +125,26 @@ Names = Annotated[
 ]
 """Names, each of which may be a range."""
 
-Count = Annotated[StrictInt, Field(ge=0)]
-Positive = Annotated[StrictInt, Field(ge=1)]
-Seconds = Annotated[StrictInt, Field(ge=0)]
-Mib = Annotated[StrictInt, BeforeValidator(_no_suffix), Field(ge=0)]
-Bytes = Annotated[StrictInt, BeforeValidator(_no_suffix), Field(ge=0, le=2**60)]
-Memory = Annotated[StrictInt, BeforeValidator(_no_suffix), Field(ge=0, le=2**50)]
+Count = Annotated[StrictInt, Field(ge=0, le=10**9)]
+Positive = Annotated[StrictInt, Field(ge=1, le=10**10)]
+Few = Annotated[StrictInt, Field(ge=0, le=1024)]
+"""Things alike in one machine."""
+
+Seed = Annotated[StrictInt, Field(ge=0, le=2**31 - 1)]
+Seconds = Annotated[StrictInt, Field(ge=0, le=10**10)]
+Mib = Annotated[StrictInt, _no_suffix(2**20, "MiB"), Field(ge=0, le=2**40)]
+Bytes = Annotated[StrictInt, _no_suffix(1, "bytes"), Field(ge=0, le=2**60)]
+Memory = Annotated[StrictInt, _no_suffix(1, "bytes"), Field(ge=0, le=2**50)]
 """Bytes of a machine's memory, or of a worker's ask for it."""
 
-Watts = Annotated[StrictInt | StrictFloat, Field(ge=0, allow_inf_nan=False)]
-Number = Annotated[StrictInt | StrictFloat, Field(ge=0, allow_inf_nan=False)]
-Share = Annotated[StrictInt | StrictFloat, Field(ge=0, le=1)]
+Number = Annotated[StrictInt | StrictFloat, BeforeValidator(_number), Field(ge=0, le=10**15)]
+Watts = Number
+Share = Annotated[StrictInt | StrictFloat, BeforeValidator(_number), Field(ge=0, le=1)]
 Flag = StrictBool
 Cores = Annotated[
     StrictInt | StrictFloat,
-    Field(ge=0, le=10**6, allow_inf_nan=False),
+    BeforeValidator(_number),
+    Field(ge=0, le=10**6),
     AfterValidator(_thousandths),
 ]
 """CPU cores; a fraction is allowed down to a thousandth of a core."""
@@ -97,7 +152,9 @@ Cores = Annotated[
 Usd = Annotated[Decimal, Field(ge=0, max_digits=18, decimal_places=6)]
 """US dollars, to a millionth."""
 
-Timestamp = Annotated[AwareDatetime, BeforeValidator(_zoned)]
+Timestamp = Annotated[AwareDatetime, BeforeValidator(_zoned), AfterValidator(_utc)]
+"""A moment, read with its zone (RFC 3339) and kept in UTC."""
+
 Labels = Mapping[str, str]
 
 

@@ -2,137 +2,159 @@
 
 from __future__ import annotations
 
-import difflib
-import typing
-from collections.abc import Iterable, Iterator
-from typing import Any, get_args, get_origin
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from stowplan.model.errors import Path, Problem
+from stowplan.model.fields import Takes, takes_at
+from stowplan.model.names import meant_for, nearest
 
-_TAGS = {"list", "count"}
-"""Names of the two ways to write devices and ports: pydantic puts them into a path."""
+__all__ = ["explained", "fields_at", "nearest", "shown"]
 
 
 def explained(error: ValidationError, root: type[BaseModel]) -> list[Problem]:
     """Return what a validation error says as problems, with the nearest right names."""
     problems: list[Problem] = []
+    meant: set[Path] = set()
     for detail in error.errors(include_url=False):
         if detail["type"] == "disagrees":
             problems.extend(detail["ctx"]["problems"])
-        else:
-            problems.append(_problem(detail, root))
-    return _without_repeats(problems)
+            continue
+        path, takes = _place(detail["loc"], root)
+        if detail["type"] == "extra_forbidden":
+            guess = meant_for(root, path, detail["input"])
+            meant.add((*path[:-1], *guess.names))
+            problems.append(Problem(path, f"unknown field '{path[-1]}'", guess.hint))
+        elif (problem := _problem(detail, path, takes)) is not None:
+            problems.append(problem)
+    told = (p for p in problems if not (p.message == "is missing" and p.path in meant))
+    return list(dict.fromkeys(told))
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that a misspelt one most likely means, or None."""
-    names = list(known)
-    lower = {candidate.lower(): candidate for candidate in reversed(names)}
-    close = difflib.get_close_matches(name.lower(), list(lower), n=1, cutoff=0.6)
-    if close:
-        return lower[close[0]]
-    stem = name.lower().split("_")[0]
-    same = [candidate for candidate in names if candidate.lower().split("_")[0] == stem]
-    return same[0] if stem and same else None
-
-
-def fields_at(root: Any, path: Path) -> tuple[str, ...]:  # Any: a type annotation
+def fields_at(root: type[BaseModel], path: Path) -> tuple[str, ...]:
     """Return the names of the fields that are known at a path below a model."""
-    models = [root]
-    for part in path:
-        models = [inner for model in models for inner in _below(model, part)]
-    names: dict[str, None] = {}
-    for model in models:
-        for name, field in model.model_fields.items():
-            names[field.alias or name] = None
-    return tuple(names)
+    takes = takes_at(root, path)
+    return takes.names() if takes else ()
 
 
-def _problem(detail: ErrorDetails, root: type[BaseModel]) -> Problem:
-    path = _plain(detail["loc"])
-    given = detail["input"]
-    context = detail.get("ctx", {})
+def shown(given: object) -> str:
+    """Return a value as a message shows it: short, and as a file would say it."""
+    match given:
+        case None:
+            return "empty"
+        case bool():
+            return "true" if given else "false"
+        case str():
+            text = f"'{given}'"
+        case Mapping():
+            return "a mapping"
+        case list() | tuple():
+            return "a list"
+        case int() if given.bit_length() > 4000:  # Python refuses to write out more
+            return "a number of more than a thousand digits"
+        case _:
+            text = str(given)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _place(location: tuple[int | str, ...], root: type[BaseModel]) -> tuple[Path, Takes | None]:
+    """Return the path in the file, without pydantic's tags of unions, and what belongs there."""
+    path: list[int | str] = []
+    takes: Takes | None = Takes(models=(root,))
+    tag = False
+    for part in location:
+        if tag or part == "[key]":
+            tag = False
+            continue
+        path.append(part)
+        takes = takes.below(part) if takes else None
+        tag = takes is not None and takes.tagged
+    return tuple(path), takes
+
+
+def _problem(detail: ErrorDetails, path: Path, takes: Takes | None) -> Problem | None:
+    given, context = detail["input"], detail.get("ctx", {})
+    if "[key]" in detail["loc"]:
+        return Problem(path, "the key must be text", "write it in quotes")
     match detail["type"]:
-        case "extra_forbidden":
-            known = fields_at(root, path[:-1])
-            close = nearest(str(path[-1]), known)
-            hint = f"did you mean '{close}'?" if close else f"known: {', '.join(known)}"
-            return Problem(path, f"unknown field '{path[-1]}'", hint)
         case "missing":
-            return Problem(path[:-1], f"the field '{path[-1]}' is missing")
+            return Problem(path, "is missing", takes.words() if takes else None)
         case "literal_error":
-            allowed = context["expected"].replace("' or '", "', '").replace("'", "")
-            close = nearest(str(given), allowed.split(", "))
+            allowed = takes.choices if takes else ()
+            close = nearest(str(given), allowed)
             meant = f"; did you mean '{close}'?" if close else ""
-            return Problem(
-                path, f"{_shown(given)} is not a value it takes", f"allowed: {allowed}{meant}"
-            )
-        case "string_type":
-            quoted = f"write it in quotes: '{given}'" if isinstance(given, int | float) else None
-            return Problem(path, f"must be text, not {_shown(given)}", quoted)
-        case kind if kind.startswith(("int_", "float_", "decimal_")) and isinstance(given, str):
-            return Problem(path, f"must be a number, not {_shown(given)}", "without quotes or unit")
-        case "int_type" | "int_from_float":
-            return Problem(path, f"must be a whole number, not {_shown(given)}")
+            message = f"{shown(given)} is not a value it takes"
+            return Problem(path, message, f"allowed: {', '.join(allowed)}{meant}")
         case "greater_than_equal":
-            return Problem(path, f"{_shown(given)} is too small", f"at least {context['ge']}")
+            return Problem(path, f"{shown(given)} is too small", f"at least {context['ge']}")
         case "less_than_equal":
-            return Problem(path, f"{_shown(given)} is too large", f"at most {context['le']}")
-        case "tuple_type":
-            return Problem(path, f"must be a list, not {_shown(given)}")
-        case "model_type" | "model_attributes_type" | "dict_type" | "mapping_type":
-            known = ", ".join(fields_at(root, path))
-            hint = f"with the fields {known}" if known else None
-            return Problem(path, f"must be a mapping, not {_shown(given)}", hint)
+            return Problem(path, f"{shown(given)} is too large", f"at most {context['le']}")
+        case "string_too_short":
+            return Problem(path, "is empty text", "at least one character")
+        case "string_too_long":
+            return Problem(path, f"has {len(given)} characters", f"at most {context['max_length']}")
+        case "string_pattern_mismatch":
+            return Problem(path, f"{shown(given)} holds a control character", "one plain line")
+        case "decimal_max_places":
+            return Problem(path, f"{shown(given)} has too many decimals", "at most six")
+        case "decimal_max_digits" | "decimal_whole_digits":
+            return Problem(path, f"{shown(given)} is too large", "at most 999999999999.999999")
+        case "thousandths":
+            message = f"{shown(given)} has more than three decimals"
+            return Problem(path, message, "0.001 is the least share of a core")
+        case "unit":
+            return Problem(path, detail["msg"])
+        case "zone" | "year":
+            return Problem(path, f"{shown(given)} {detail['msg']}")
+        case "datetime_parsing" | "datetime_from_date_parsing" | "datetime_object_invalid":
+            return Problem(path, f"{shown(given)} is not a time: {context['error']}")
+        case "value_error":
+            return Problem(path, str(context["error"]))
+        case _ if takes is not None:
+            return _wrong_type(given, path, takes)
         case _:
             return Problem(path, f"{detail['msg'][:1].lower()}{detail['msg'][1:]}")
 
 
-def _shown(given: object) -> str:
-    if given is None:
-        return "empty"
-    text = f"'{given}'" if isinstance(given, str) else str(given)
-    return text if len(text) <= 60 else text[:57] + "..."
+def _wrong_type(given: Any, path: Path, takes: Takes) -> Problem | None:  # Any: raw input
+    if takes.tagged and _is_meant(given, takes):
+        return None  # another way to write it was meant, and is told of
+    return Problem(path, f"must be {takes.words()}, not {shown(given)}", _how(given, takes))
 
 
-def _plain(location: tuple[int | str, ...]) -> Path:
-    """Leave out what isn't in the file: the tags of unions, and names of validators."""
-    return tuple(
-        part
-        for index, part in enumerate(location)
-        if not (isinstance(part, str) and part in _TAGS and _is_tag(location, index))
-        and not (isinstance(part, str) and part in ("int", "float"))
-        and not (isinstance(part, str) and "[" in part)
-    )
+def _is_meant(given: object, takes: Takes) -> bool:
+    if isinstance(given, Mapping):
+        return bool(takes.models) or takes.values is not None
+    return isinstance(given, list | tuple) and takes.items is not None
 
 
-def _is_tag(location: tuple[int | str, ...], index: int) -> bool:
-    return index > 0 and location[index - 1] in ("devices", "rdma")
+_FLAGS = {
+    **dict.fromkeys(("true", "yes", "on", "y", "1"), "true"),
+    **dict.fromkeys(("false", "no", "off", "n", "0"), "false"),
+}
 
 
-def _below(model: type[BaseModel], part: str | int) -> Iterator[type[BaseModel]]:
-    if isinstance(part, int):
-        yield model
-        return
-    for name, field in model.model_fields.items():
-        if part in (name, field.alias):
-            yield from _models(field.annotation)
-            for extra in field.metadata:
-                yield from _models(getattr(extra, "annotation", None))
-
-
-def _models(annotation: Any) -> Iterator[type[BaseModel]]:  # Any: a type annotation
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        yield annotation
-    elif isinstance(annotation, typing.TypeAliasType):
-        yield from _models(annotation.__value__)
-    elif get_origin(annotation) is not None:
-        for argument in get_args(annotation):
-            yield from _models(argument)
-
-
-def _without_repeats(problems: Iterable[Problem]) -> list[Problem]:
-    return list(dict.fromkeys(problems))
+def _how(given: Any, takes: Takes) -> str | None:  # Any: raw input
+    """Return how to write what was probably meant."""
+    if str in takes.scalars and isinstance(given, bool | int | float):
+        return "write it in quotes"
+    if bool in takes.scalars:
+        flag = _FLAGS.get(str(given).lower()) if isinstance(given, str | int) else None
+        return f"write {flag}" if flag else None
+    if int in takes.scalars and isinstance(given, float) and given.is_integer():
+        return f"write {int(given)}"
+    if takes.items is not None:
+        if given is None:
+            return "[] is an empty list"
+        one = isinstance(given, str) and len(given) < 40 and str in takes.items.scalars
+        return f"write [{given}]" if one else None
+    if takes.models:
+        return f"with the fields {', '.join(takes.names())}"
+    number = takes.scalars & {int, float, Decimal}
+    if number and isinstance(given, str) and given.strip().replace(".", "", 1).isdecimal():
+        return "write it without quotes"
+    return None

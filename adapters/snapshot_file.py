@@ -1,0 +1,28 @@
+"""Snapshots from files: YAML, JSON, stdin, or a folder whose files are merged into one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from stowplan.adapters.documents import documents_of
+from stowplan.adapters.located import Locator, in_order
+from stowplan.adapters.merging import merged
+from stowplan.adapters.table_lists import with_tables
+from stowplan.model.errors import InvalidInput
+from stowplan.model.snapshot import Snapshot
+
+
+def load(source: str | Path) -> Snapshot:
+    """Return the snapshot of a file, of a folder, or of stdin (`-`).
+
+    A list may be `{table: file}`, a CSV or Parquet file; its path is relative to the file that
+    names it. Raises InvalidInput with all that is wrong, each with its file, line and field.
+    """
+    documents = [with_tables(document) for document in documents_of(source)]
+    whole = merged(documents)
+    try:
+        return Snapshot.read(whole)
+    except InvalidInput as error:
+        locator = Locator(documents)
+        problems = [locator.located(problem) for problem in error.problems]
+    raise InvalidInput(in_order(problems))
