@@ -1,0 +1,84 @@
+"""The independent checker: whether a decision keeps every rule, found without any solver.
+
+It trusts nothing in a decision that the snapshot can tell, and works out free room, shapes and
+demands for itself, so that a mistake made while deciding can't hide here. One module is one rule.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from stowplan.model.audit import (
+    accepting,
+    array_limit,
+    capabilities,
+    cpu,
+    denied,
+    drives,
+    freshness,
+    healthy_only,
+    holds,
+    machines,
+    match_labels,
+    max_accelerators,
+    memory,
+    min_memory_gb,
+    models,
+    names,
+    outcomes,
+    pinned_ids,
+    pools,
+    pressure,
+    queue,
+    quota,
+    reservation,
+    reserved_for,
+    room,
+    spread,
+    state,
+    vendor,
+)
+from stowplan.model.audit.plan import Plan
+from stowplan.model.audit.violation import Violation
+from stowplan.model.decision import Decision
+from stowplan.model.snapshot import Snapshot
+
+__all__ = ["CHECKS", "Violation", "audit"]
+
+CHECKS: tuple[Callable[[Plan], Iterator[Violation]], ...] = (
+    state.check,
+    freshness.check,
+    pressure.check,
+    accepting.check,
+    reserved_for.check,
+    capabilities.check,
+    names.check,
+    match_labels.check,
+    pools.check,
+    spread.check,
+    cpu.check,
+    memory.check,
+    models.check,
+    min_memory_gb.check,
+    vendor.check,
+    healthy_only.check,
+    pinned_ids.check,
+    denied.check,
+    max_accelerators.check,
+    room.check,
+    machines.check,
+    drives.check,
+    reservation.check,
+    quota.check,
+    array_limit.check,
+    queue.check,
+    holds.check,
+    outcomes.check,
+)
+"""Every check, in the order of the rules."""
+
+
+def audit(snapshot: Snapshot, decision: Decision) -> tuple[Violation, ...]:
+    """Return everything in which the decision breaks a rule; empty: it keeps them all."""
+    plan = Plan.of(snapshot, decision)
+    return tuple(violation for check in CHECKS for violation in check(plan))

@@ -1,0 +1,23 @@
+"""Models: each GPU's model has one of the run's terms in its name, in any case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stowplan.model.audit.plan import Plan
+from stowplan.model.audit.violation import Violation
+from stowplan.model.fleet import Device, Machine
+from stowplan.model.runs import Run
+
+
+def check(plan: Plan) -> Iterator[Violation]:
+    """Yield each GPU given to a run that asks for other models."""
+    return plan.unfit("models", unfit)
+
+
+def unfit(run: Run, machine: Machine, device: Device) -> str | None:
+    """Say which model the GPU is, where the run asks for others, or None."""
+    terms = run.gpus.models
+    if not terms or any(term.lower() in device.model.lower() for term in terms):
+        return None
+    return f"is a {device.model}, not {' or '.join(terms)}"

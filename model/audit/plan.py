@@ -1,0 +1,198 @@
+"""What every check reads: each worker that starts, joined with its run, machine and GPUs."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple, Self
+
+from stowplan.model.audit.violation import Violation
+from stowplan.model.decision import Decision, Outcome, PlacedRun, Worker
+from stowplan.model.fleet import Device, Drive, Machine, Reservation
+from stowplan.model.holds import holding, is_superseded
+from stowplan.model.runs import PlacedWorker, Run
+from stowplan.model.snapshot import Snapshot
+
+
+class Seat(NamedTuple):
+    """A worker that starts in this cycle, and where."""
+
+    run: Run
+    worker: Worker
+    machine: Machine
+    devices: tuple[Device, ...]
+    """Those of its GPUs that the machine has; `room` refuses the others."""
+
+
+class Start(NamedTuple):
+    """A run that starts in this cycle, and its outcome."""
+
+    run: Run
+    outcome: PlacedRun
+
+
+type Barred = Callable[[Plan, Run, Machine], str | None]
+"""Says why the machine takes no worker of the run, whatever room it has; None: it may."""
+
+type Unfit = Callable[[Run, Machine, Device], str | None]
+"""Says why the run can't use a GPU of the machine; None: it can."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A snapshot and what was decided on it, joined once for all checks."""
+
+    snapshot: Snapshot
+    decision: Decision
+    runs: Mapping[str, Run]
+    machines: Mapping[str, Machine]
+    starts: tuple[Start, ...]
+    """Every placed outcome of a run that the snapshot has."""
+    seats: tuple[Seat, ...]
+    """Every worker of `starts` on a machine that the fleet has."""
+    astray: tuple[tuple[Run, Worker], ...]
+    """Every worker of `starts` on a host that the fleet doesn't have."""
+
+    @classmethod
+    def of(cls, snapshot: Snapshot, decision: Decision) -> Self:
+        """Join a decision with the snapshot it was made on."""
+        runs = {run.name: run for run in snapshot.runs}
+        machines = {machine.name: machine for machine in snapshot.fleet.machines}
+        starts = tuple(
+            Start(runs[outcome.run], outcome)
+            for outcome in decision.outcomes
+            if isinstance(outcome, PlacedRun) and outcome.run in runs
+        )
+        cards: dict[str, dict[str, Device]] = {}
+        seats: list[Seat] = []
+        astray: list[tuple[Run, Worker]] = []
+        for run, outcome in starts:
+            for worker in outcome.workers:
+                machine = machines.get(worker.host)
+                if machine is None or worker.kind != "machine":
+                    astray.append((run, worker))
+                    continue
+                if machine.name not in cards:
+                    cards[machine.name] = {device.id: device for device in machine.devices}
+                known = cards[machine.name]
+                devices = tuple(known[each] for each in worker.devices if each in known)
+                seats.append(Seat(run, worker, machine, devices))
+        return cls(snapshot, decision, runs, machines, starts, tuple(seats), tuple(astray))
+
+    @cached_property
+    def seats_on(self) -> Mapping[str, list[Seat]]:
+        """The workers that start on each machine, by machine name."""
+        there: dict[str, list[Seat]] = defaultdict(list)
+        for seat in self.seats:
+            there[seat.machine.name].append(seat)
+        return there
+
+    @cached_property
+    def holding(self) -> tuple[tuple[Run, PlacedWorker], ...]:
+        """Every worker that an earlier cycle placed and that holds its place."""
+        return tuple(holding(self.snapshot))
+
+    @cached_property
+    def held_on(self) -> Mapping[str, list[tuple[Run, PlacedWorker]]]:
+        """The workers that hold a place on each host, by host name."""
+        there: dict[str, list[tuple[Run, PlacedWorker]]] = defaultdict(list)
+        for run, worker in self.holding:
+            there[worker.host].append((run, worker))
+        return there
+
+    @cached_property
+    def held_by(self) -> Mapping[str, list[PlacedWorker]]:
+        """The workers of each run that hold their place, by run name."""
+        theirs: dict[str, list[PlacedWorker]] = defaultdict(list)
+        for run, worker in self.holding:
+            theirs[run.name].append(worker)
+        return theirs
+
+    @cached_property
+    def outcomes(self) -> Mapping[str, list[Outcome]]:
+        """The outcomes by the run they name: exactly one each, or `outcomes` refuses them."""
+        named: dict[str, list[Outcome]] = defaultdict(list)
+        for outcome in self.decision.outcomes:
+            named[outcome.run].append(outcome)
+        return named
+
+    @cached_property
+    def drives(self) -> Mapping[str, Drive]:
+        """The drives by name."""
+        return {drive.name: drive for drive in self.snapshot.fleet.drives}
+
+    @cached_property
+    def reservations(self) -> Mapping[str, list[Reservation]]:
+        """The reservations of each machine, by machine name."""
+        kept: dict[str, list[Reservation]] = defaultdict(list)
+        for reservation in self.snapshot.fleet.reservations:
+            for name in reservation.machines:
+                kept[name].append(reservation)
+        return kept
+
+    @cached_property
+    def selected(self) -> Mapping[str, frozenset[str]]:
+        """The host names that each run selects, by run name; empty: any."""
+        return {name: frozenset(run.node_selection.names) for name, run in self.runs.items()}
+
+    @cached_property
+    def pools(self) -> Mapping[str, frozenset[str]]:
+        """The pools of each workspace that has a list of them, by workspace name."""
+        return {
+            workspace.name: frozenset(workspace.pools)
+            for workspace in self.snapshot.policy.workspaces
+            if workspace.pools is not None
+        }
+
+    @cached_property
+    def pools_there(self) -> frozenset[str]:
+        """Every pool that some machine is in."""
+        machines = self.snapshot.fleet.machines
+        return frozenset(m.labels["pool"] for m in machines if "pool" in m.labels)
+
+    @cached_property
+    def quotas(self) -> Mapping[str, int]:
+        """The most GPUs of each workspace that has a limit, by workspace name."""
+        return {
+            workspace.name: workspace.gpu_quota
+            for workspace in self.snapshot.policy.workspaces
+            if workspace.gpu_quota is not None
+        }
+
+    def may_start(self, run: Run) -> bool:
+        """Whether the run's state lets workers of it start: pending, or an array not stopped."""
+        if run.array:
+            return run.state != "stopped" and not is_superseded(run, self.snapshot)
+        return run.state == "pending"
+
+    def elements_left(self, run: Run) -> int:
+        """Return how many elements of an array neither ended nor run."""
+        assert run.array is not None
+        return run.array.size - len(self._gone(run))
+
+    def lowest_left(self, run: Run, count: int) -> list[int]:
+        """Return the lowest elements of an array that neither ended nor run, so many."""
+        assert run.array is not None
+        gone = self._gone(run)
+        left = (element for element in range(run.array.size) if element not in gone)
+        return list(itertools.islice(left, count))
+
+    def _gone(self, run: Run) -> set[int | None]:
+        finished: tuple[int, ...] = run.array.finished if run.array else ()
+        return {*finished, *(worker.element for worker in self.held_by.get(run.name, ()))}
+
+    def barred(self, rule: str, barred: Barred) -> Iterator[Violation]:
+        """Yield a violation for each worker that starts on a machine barred to it."""
+        for run, _, machine, _ in self.seats:
+            if why := barred(self, run, machine):
+                yield Violation(rule, run.name, machine.name, why)
+
+    def unfit(self, rule: str, unfit: Unfit) -> Iterator[Violation]:
+        """Yield a violation for each GPU that is given to a worker that can't use it."""
+        for run, _, machine, devices in self.seats:
+            for device in devices:
+                if why := unfit(run, machine, device):
+                    yield Violation(rule, run.name, machine.name, f"{device.id} {why}")

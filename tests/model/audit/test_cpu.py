@@ -1,0 +1,55 @@
+from __future__ import annotations
+
+from tests.build import broken, decided, machine, run, running, snapshot
+
+from stowplan.model.audit import audit
+
+
+def test_runs_fill_a_machine_to_its_last_core() -> None:
+    s = snapshot([machine("m", cpu_cores=8)], [run("a", cpu_cores=5), run("b", cpu_cores=3)])
+    assert audit(s, decided(s, {"a": [("m", 0)], "b": [("m", 0)]})) == ()
+
+
+def test_runs_that_fit_alone_and_not_together_are_refused_together() -> None:
+    s = snapshot([machine("m", cpu_cores=8)], [run("a", cpu_cores=5), run("b", cpu_cores=3.001)])
+    assert audit(s, decided(s, {"a": [("m", 0)]})) == ()
+    assert broken(s, decided(s, {"a": [("m", 0)], "b": [("m", 0)]})) == {"cpu"}
+
+
+def test_tenths_of_cores_add_up_exactly() -> None:
+    runs = [run(f"r{n}", cpu_cores=0.1) for n in range(30)]
+    s = snapshot([machine("m", cpu_cores=3)], runs)
+    assert audit(s, decided(s, {r["name"]: [("m", 0)] for r in runs})) == ()
+
+
+def test_what_others_use_is_not_free() -> None:
+    s = snapshot([machine("m", cpu_cores=8, used={"cpu_cores": 4})], [run("a", cpu_cores=5)])
+    assert broken(s, decided(s, {"a": [("m", 0)]})) == {"cpu"}
+
+
+def test_what_runs_hold_is_not_free_and_counts_per_gpu() -> None:
+    held = running("a", ("m", 2), cpu_cores=1, per_gpu={"cpu_cores": 2})
+    s = snapshot(
+        [machine("m", 2, cpu_cores=8)], [held, run("b", cpu_cores=3), run("c", cpu_cores=4)]
+    )
+    assert audit(s, decided(s, {"b": [("m", 0)]})) == ()
+    assert broken(s, decided(s, {"c": [("m", 0)]})) == {"cpu"}
+
+
+def test_what_a_stopped_run_had_is_free() -> None:
+    stopped = running("a", ("m", 0), cpu_cores=8, state="stopped")
+    s = snapshot([machine("m", cpu_cores=8)], [stopped, run("b", cpu_cores=8)])
+    assert audit(s, decided(s, {"b": [("m", 0)]})) == ()
+
+
+def test_the_ask_for_each_gpu_counts_beside_the_fixed_one() -> None:
+    asks = {"cpu_cores": 1, "per_gpu": {"cpu_cores": 3}}
+    fits = snapshot([machine("m", 2, cpu_cores=7)], [run("a", 2, **asks)])
+    assert audit(fits, decided(fits, {"a": [("m", 2)]})) == ()
+    short = snapshot([machine("m", 2, cpu_cores=6.999)], [run("a", 2, **asks)])
+    assert broken(short, decided(short, {"a": [("m", 2)]})) == {"cpu"}
+
+
+def test_a_run_that_asks_for_no_cores_goes_where_none_is_free() -> None:
+    s = snapshot([machine("m", 1, cpu_cores=8, used={"cpu_cores": 12})], [run("a", 1)])
+    assert audit(s, decided(s, {"a": [("m", 1)]})) == ()

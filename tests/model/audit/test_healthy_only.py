@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from tests.build import broken, card, decided, machine, run, snapshot
+
+from stowplan.model.audit import audit
+
+MACHINES = [machine("m", [card(), card(health="unknown"), card(health="at_risk")])]
+
+
+def test_a_gpu_of_unknown_health_shows_no_sign_of_failing() -> None:
+    s = snapshot(MACHINES, [run("a", {"count": 2, "healthy_only": True})])
+    assert audit(s, decided(s, {"a": [("m", ["m/0", "m/1"])]})) == ()
+
+
+def test_a_gpu_at_risk_is_refused_where_healthy_ones_are_asked_for() -> None:
+    s = snapshot(MACHINES, [run("a", {"count": 2, "healthy_only": True})])
+    assert broken(s, decided(s, {"a": [("m", ["m/0", "m/2"])]})) == {"healthy_only"}
+
+
+def test_a_run_that_does_not_ask_gets_one_at_risk() -> None:
+    s = snapshot(MACHINES, [run("a", 2)])
+    assert audit(s, decided(s, {"a": [("m", ["m/0", "m/2"])]})) == ()

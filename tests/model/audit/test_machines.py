@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from tests.build import GIB, after, altered, broken, card, decided, machine, run, running, snapshot
+
+from stowplan.model.audit import audit
+from stowplan.model.decision import ChosenShape, PlacedRun
+from stowplan.model.reasons import Code
+
+MACHINES = [machine("m", 8), machine("n", 8), machine("o", 8)]
+
+
+def test_a_run_starts_on_as_many_machines_as_it_asks_for() -> None:
+    s = snapshot(MACHINES, [run("a", machines=2), run("b", node_selection={"count": 3})])
+    places = {"a": [("m", 0), ("n", 0)], "b": [("m", 0), ("n", 0), ("o", 0)]}
+    assert audit(s, decided(s, places)) == ()
+
+
+def test_a_run_that_loses_or_gains_a_worker_is_refused() -> None:
+    s = snapshot(MACHINES, [run("a", machines=2)])
+    assert broken(s, decided(s, {"a": [("m", 0)]})) == {"machines"}
+    assert broken(s, decided(s, {"a": [("m", 0), ("n", 0), ("o", 0)]})) == {"machines"}
+
+
+def test_a_run_without_machines_has_one_worker() -> None:
+    s = snapshot(MACHINES, [run("a"), run("b", 2)])
+    assert audit(s, decided(s, {"a": [("m", 0)], "b": [("n", 2)]})) == ()
+    assert broken(s, decided(s, {"a": [("m", 0), ("n", 0)]})) == {"machines"}
+
+
+def test_exact_names_without_a_count_are_one_worker_each() -> None:
+    s = snapshot(MACHINES, [run("a", node_selection={"names": ["m", "o"]})])
+    assert audit(s, decided(s, {"a": [("m", 0), ("o", 0)]})) == ()
+    assert broken(s, decided(s, {"a": [("m", 0)]})) == {"machines"}
+
+
+def test_names_with_a_count_are_so_many_of_the_named() -> None:
+    s = snapshot(MACHINES, [run("a", node_selection={"names": ["m", "n", "o"], "count": 2})])
+    assert audit(s, decided(s, {"a": [("m", 0), ("o", 0)]})) == ()
+    assert broken(s, decided(s, {"a": [("m", 0), ("n", 0), ("o", 0)]})) == {"machines"}
+
+
+def test_names_in_mode_any_are_one_worker_on_any_of_them() -> None:
+    s = snapshot(MACHINES, [run("a", node_selection={"names": ["m", "n"], "mode": "any"})])
+    assert audit(s, decided(s, {"a": [("n", 0)]})) == ()
+    assert broken(s, decided(s, {"a": [("m", 0), ("n", 0)]})) == {"machines"}
+
+
+def test_a_run_whose_gpus_do_not_divide_never_starts() -> None:
+    s = snapshot(MACHINES, [run("a", 3, machines=2)])
+    assert audit(s, decided(s, refused={"a": Code.UNEVEN_SHAPE})) == ()
+    places = {"a": [("m", 2), ("n", 1)]}
+    assert broken(s, decided(s, places)) == {"machines"}
+
+
+def test_a_run_with_fewer_gpus_than_its_least_for_a_machine_never_starts() -> None:
+    s = snapshot(MACHINES, [run("a", {"count": 2, "min_per_machine": 4})])
+    assert audit(s, decided(s, refused={"a": Code.UNEVEN_SHAPE})) == ()
+    assert broken(s, decided(s, {"a": [("m", 2)]})) == {"machines"}
+
+
+def test_a_shape_that_is_told_otherwise_than_it_is_is_refused() -> None:
+    s = snapshot(MACHINES, [run("a", 2)])
+    right = decided(s, {"a": [("m", 2)]})
+    for tasks, each in ((2, 2), (1, 1)):
+        told = ChosenShape(tasks=tasks, gpus_each=each, why="asked")
+        assert broken(s, altered(s, right, "a", shape=told)) == {"machines"}
+
+
+def test_workers_that_bear_the_same_number_are_refused() -> None:
+    s = snapshot(MACHINES, [run("a", machines=2)])
+    right = decided(s, {"a": [("m", 0), ("n", 0)]})
+    [placed] = right.outcomes
+    assert isinstance(placed, PlacedRun)
+    same = tuple(worker.model_copy(update={"index": 0}) for worker in placed.workers)
+    assert broken(s, altered(s, right, "a", workers=same)) == {"machines"}
+
+
+def test_a_run_on_all_is_on_every_machine_that_could_take_it() -> None:
+    machines = [
+        machine("big"),
+        machine("small", cpu_cores=2),
+        machine("closed", state="cordoned"),
+        machine("stale", reported_at=after(-1000)),
+        machine("other"),
+    ]
+    s = snapshot(machines, [run("a", cpu_cores=4, node_selection={"mode": "all"})])
+    assert audit(s, decided(s, {"a": [("big", 0), ("other", 0)]})) == ()
+    assert broken(s, decided(s, {"a": [("big", 0)]})) == {"machines"}
+    assert broken(s, decided(s, {"a": [("big", 0), ("small", 0), ("other", 0)]})) == {
+        "machines",
+        "cpu",
+    }
+
+
+def test_a_run_on_all_waits_for_a_machine_that_is_merely_full() -> None:
+    full = machine("full", memory_bytes=8 * GIB, used={"memory_bytes": 8 * GIB})
+    agent = run("a", memory_bytes=GIB, node_selection={"mode": "all"})
+    s = snapshot([machine("m"), full], [agent])
+    assert audit(s, decided(s)) == ()
+    assert broken(s, decided(s, {"a": [("m", 0)]})) == {"machines"}
+
+
+def test_a_run_on_all_waits_for_a_machine_whose_cores_runs_hold() -> None:
+    held = running("b", ("m", 0), cpu_cores=64)
+    s = snapshot(
+        [machine("m"), machine("n")], [held, run("a", cpu_cores=1, node_selection={"mode": "all"})]
+    )
+    assert broken(s, decided(s, {"a": [("n", 0)]})) == {"machines"}
+    assert broken(s, decided(s, {"a": [("m", 0), ("n", 0)]})) == {"cpu"}
+
+
+def test_a_run_on_all_of_the_named_is_on_each_of_them() -> None:
+    s = snapshot(MACHINES, [run("a", node_selection={"mode": "all", "names": ["m", "o"]})])
+    assert audit(s, decided(s, {"a": [("m", 0), ("o", 0)]})) == ()
+    assert broken(s, decided(s, {"a": [("m", 0)]})) == {"machines"}
+
+
+def test_an_array_s_shape_is_that_of_an_element() -> None:
+    s = snapshot([machine("m", [card() for _ in range(4)])], [run("a", 2, array={"size": 2})])
+    places = {"a": [("m", ["m/0", "m/1"]), ("m", ["m/2", "m/3"])]}
+    right = decided(s, places)
+    assert audit(s, right) == ()
+    told = ChosenShape(tasks=1, gpus_each=4, why="asked")
+    assert broken(s, altered(s, right, "a", shape=told)) == {"machines"}

@@ -1,0 +1,19 @@
+from __future__ import annotations
+
+from tests.build import broken, decided, machine, run, snapshot
+
+from stowplan.model.audit import audit
+
+MACHINES = [machine("m", 3), machine("n", 3)]
+RUN = run("a", {"ids": ["m/0", "m/2"]})
+
+
+def test_a_run_gets_the_gpus_that_it_pins() -> None:
+    s = snapshot(MACHINES, [RUN])
+    assert audit(s, decided(s, {"a": [("m", ["m/2", "m/0"])]})) == ()
+
+
+def test_a_run_that_gets_another_gpu_is_refused() -> None:
+    s = snapshot(MACHINES, [RUN])
+    assert broken(s, decided(s, {"a": [("m", ["m/0", "m/1"])]})) == {"pinned_ids"}
+    assert broken(s, decided(s, {"a": [("n", 2)]})) == {"pinned_ids"}

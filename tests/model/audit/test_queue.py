@@ -1,0 +1,135 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.build import (
+    Document,
+    after,
+    broken,
+    card,
+    decided,
+    machine,
+    run,
+    running,
+    snapshot,
+)
+
+from stowplan.model.audit import audit
+from stowplan.model.snapshot import Snapshot
+
+STRICT = {"queue": "strict"}
+
+
+def _queue(*runs: Document, machines: list[Document] | None = None, **policy: Any) -> Snapshot:
+    fleet = [machine("m", 4)] if machines is None else machines
+    return snapshot(fleet, runs, policy=STRICT | policy)
+
+
+def test_runs_start_in_the_order_of_their_queue() -> None:
+    s = _queue(run("a", 1, submitted_at=after(-20)), run("b", 1, submitted_at=after(-10)))
+    assert audit(s, decided(s, {"a": [("m", 1)]})) == ()
+    assert broken(s, decided(s, {"b": [("m", 1)]})) == {"queue"}
+
+
+def test_an_earlier_run_that_is_merely_short_of_room_holds_the_later_ones() -> None:
+    s = _queue(running("r", ("m", 1)), run("a", 4), run("b", 1))
+    assert audit(s, decided(s)) == ()
+    assert broken(s, decided(s, {"b": [("m", ["m/1"])]})) == {"queue"}
+
+
+def test_priority_comes_before_time_and_time_before_name() -> None:
+    early = run("z", 1, submitted_at=after(-20))
+    urgent = run("y", 1, priority=1)
+    now = run("a", 1)
+    s = _queue(now, early, urgent)
+    assert audit(s, decided(s, {"y": [("m", 1)]})) == ()
+    assert audit(s, decided(s, {"y": [("m", 1)], "z": [("m", ["m/1"])]})) == ()
+    assert broken(s, decided(s, {"z": [("m", 1)]})) == {"queue"}
+    assert broken(s, decided(s, {"y": [("m", 1)], "a": [("m", ["m/1"])]})) == {"queue"}
+    alike = _queue(run("b", 1), run("a", 1))
+    assert broken(alike, decided(alike, {"b": [("m", 1)]})) == {"queue"}
+
+
+def test_another_workspace_has_its_own_queue() -> None:
+    s = _queue(run("a", 1, priority=9), run("b", 1, workspace="vision"))
+    assert audit(s, decided(s, {"b": [("m", 1)]})) == ()
+
+
+def test_nothing_holds_the_later_ones_where_the_policy_is_not_strict() -> None:
+    s = snapshot([machine("m", 4)], [run("a", 1, priority=9), run("b", 1)])
+    assert audit(s, decided(s, {"b": [("m", 1)]})) == ()
+
+
+_NEVER = [
+    run("a", 5, priority=9),
+    run("a", {"count": 1, "models": ["B200"]}, priority=9),
+    run("a", {"count": 1, "vendor": "amd"}, priority=9),
+    run("a", {"count": 1, "min_memory_gb": 200}, priority=9),
+    run("a", {"count": 4, "healthy_only": True}, priority=9),
+    run("a", {"ids": ["m/0", "n/0"]}, priority=9),
+    run("a", cpu_cores=65, priority=9),
+    run("a", memory_bytes=2**40, priority=9),
+    run("a", 1, per_gpu={"cpu_cores": 65}, priority=9),
+    run("a", needs=["sandbox"], priority=9),
+    run("a", node_selection={"match_labels": {"zone": "a"}}, priority=9),
+    run("a", machines=2, priority=9),
+    run("a", cpu_cores=33, node_selection={"count": 2, "mode": "any"}, priority=9),
+    run("a", cpu_cores=65, node_selection={"mode": "all"}, priority=9),
+    run("a", drives=["data"], priority=9),
+    run("a", 5, array={"size": 2}, priority=9),
+    run("a", {"count": 2}, workspace="tiny", priority=9),
+]
+
+
+@pytest.mark.parametrize("never", _NEVER)
+def test_an_earlier_run_that_could_never_start_holds_nobody(never: Document) -> None:
+    cards = [card(), card(), card(), card(health="at_risk")]
+    later = run("b", 1, workspace=never.get("workspace", "default"))
+    tiny = {"name": "tiny", "gpu_quota": 1}
+    s = _queue(never, later, machines=[machine("m", cards)], workspaces=[tiny])
+    assert audit(s, decided(s, {"b": [("m", 1)]})) == ()
+
+
+_SOME_DAY = [
+    run("a", 4, priority=9),
+    run("a", {"count": 3, "healthy_only": True}, priority=9),
+    run("a", cpu_cores=64, priority=9),
+    run("a", cpu_cores=32, node_selection={"count": 2, "mode": "any"}, priority=9),
+    run("a", node_selection={"count": 1000, "mode": "any"}, priority=9),
+    run("a", node_selection={"mode": "all"}, cpu_cores=64, priority=9),
+    run("a", 4, array={"size": 2}, priority=9),
+    run("a", 1, workspace="tiny", priority=9),
+]
+
+
+@pytest.mark.parametrize("some_day", _SOME_DAY)
+def test_an_earlier_run_that_could_start_on_the_empty_fleet_holds_the_later(
+    some_day: Document,
+) -> None:
+    cards = [card(), card(), card(), card(health="at_risk")]
+    workspace = some_day.get("workspace", "default")
+    full = machine("m", cards, used={"cpu_cores": 60})
+    held = running("r", ("m", 1), workspace=workspace)
+    s = _queue(held, some_day, run("b", workspace=workspace), machines=[full])
+    assert broken(s, decided(s, {"b": [("m", 0)]})) == {"queue"}
+
+
+def test_an_earlier_array_that_runs_or_starts_an_element_holds_nobody() -> None:
+    runs = running("a", ("m", ["m/0"], 0), array={"size": 9}, priority=9)
+    s = _queue(runs, run("b", 1))
+    assert audit(s, decided(s, {"b": [("m", ["m/1"])]})) == ()
+    s = _queue(run("a", 1, array={"size": 9}, priority=9), run("b", 1))
+    assert audit(s, decided(s, {"a": [("m", 1)], "b": [("m", ["m/1"])]})) == ()
+    assert broken(s, decided(s, {"b": [("m", ["m/1"])]})) == {"queue"}
+
+
+def test_more_elements_of_an_array_wait_for_earlier_runs_too() -> None:
+    array = running("b", ("m", ["m/0"], 0), array={"size": 9})
+    s = _queue(run("a", 4, priority=9), array)
+    assert broken(s, decided(s, {"b": [("m", ["m/1"])]})) == {"queue"}
+
+
+def test_an_array_whose_elements_all_ended_holds_nobody() -> None:
+    s = _queue(run("a", 1, array={"size": 1, "finished": [0]}, priority=9), run("b", 1))
+    assert audit(s, decided(s, {"b": [("m", 1)]})) == ()

@@ -1,0 +1,23 @@
+from __future__ import annotations
+
+from tests.build import broken, card, decided, machine, run, snapshot
+
+from stowplan.model.audit import audit
+
+MACHINES = [machine("m", [card(), card(vendor="amd"), card(vendor=None)])]
+
+
+def test_a_gpu_of_the_vendor_asked_for_will_do() -> None:
+    s = snapshot(MACHINES, [run("a", {"count": 1, "vendor": "amd"})])
+    assert audit(s, decided(s, {"a": [("m", ["m/1"])]})) == ()
+
+
+def test_a_gpu_of_another_vendor_is_refused() -> None:
+    s = snapshot(MACHINES, [run("a", {"count": 1, "vendor": "amd"})])
+    assert broken(s, decided(s, {"a": [("m", ["m/0"])]})) == {"vendor"}
+
+
+def test_a_gpu_that_tells_no_vendor_is_nobody_s() -> None:
+    s = snapshot(MACHINES, [run("a", {"count": 1, "vendor": "nvidia"}), run("b", 1)])
+    assert broken(s, decided(s, {"a": [("m", ["m/2"])]})) == {"vendor"}
+    assert audit(s, decided(s, {"b": [("m", ["m/2"])]})) == ()
