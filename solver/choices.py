@@ -51,6 +51,8 @@ class Choices:
         self._starting: dict[tuple[str, int], Sum] = {}
         self._workers: dict[tuple[str, str], Sum] = {}
         self._given: dict[tuple[str, Kind], Sum] = {}
+        self._taken: dict[Kind, Sum] = {}
+        self._millicores: dict[str, Sum] = {}
         self._hosts_for: dict[str, list[Host]] = {each.name: [] for each in classes}
         self._classes_on: dict[str, list[RunClass]] = {host.name: [] for host in self.hosts}
         for each in classes:
@@ -97,7 +99,10 @@ class Choices:
 
     def gpus_taken(self, kind: Kind) -> Sum:
         """Return how many GPUs of a kind are given out."""
-        return total(self.gpus_on(each, kind) for each in self.classes_on(kind.host))
+        if kind not in self._taken:
+            given = (self.gpus_on(each, kind) for each in self.classes_on(kind.host))
+            self._taken[kind] = total(given)
+        return self._taken[kind]
 
     def at_risk_taken(self) -> Sum:
         """Return how many GPUs at risk are given out."""
@@ -110,9 +115,11 @@ class Choices:
 
     def millicores_taken(self, host: Host) -> Sum:
         """Return the thousandths of a core that the workers placed on a host ask for."""
-        return total(
-            self.workers_on(each, host) * each.ask.millicores for each in self.classes_on(host)
-        )
+        if host.name not in self._millicores:
+            self._millicores[host.name] = total(
+                self.workers_on(each, host) * each.ask.millicores for each in self.classes_on(host)
+            )
+        return self._millicores[host.name]
 
     def memory_taken(self, host: Host) -> Sum:
         """Return the bytes that the workers placed on a host ask for."""

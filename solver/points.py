@@ -15,7 +15,7 @@ decision, so that runs which share a machine earn what they leave of it together
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from stowplan.solver.asks import Ask
@@ -123,6 +123,27 @@ def of_host(host: Host, load: Load) -> int:
 def objective(choices: Choices) -> Sum:
     """Return the points of all that is placed; adds the products of counts it takes."""
     return total(_objective_of(choices, host) for host in choices.hosts)
+
+
+def most(choices: Choices, started: Mapping[str, int]) -> int:
+    """Return a bound: every worker alone on its best host, with all GPUs there in use.
+
+    `started` says how many runs of each class start, by the class's name.
+    """
+    bound = 0
+    for each in choices.classes:
+        best = max(
+            (
+                standing(each.ask, host)
+                + left_free(host)
+                - worth_of(each.ask, host)
+                + (packed(host) * len(host.empty.devices) if each.ask.gpus else 0)
+                for host in choices.hosts_for(each)
+            ),
+            default=0,
+        )
+        bound += started[each.name] * (each.ask.tasks or 0) * best
+    return bound
 
 
 def _objective_of(choices: Choices, host: Host) -> Sum:

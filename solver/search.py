@@ -16,6 +16,9 @@ from stowplan.solver.linear import Program, Row, Sum
 
 VERSION = f"ortools {importlib.metadata.version('ortools')}"
 
+DETERMINISTIC_PER_SECOND = 0.15
+"""Deterministic time that a slow core does in a second: wall time stays the last guard only."""
+
 PARAMETERS: Mapping[str, Figure] = {
     "linearization_level": 2,
     "symmetry_level": 0,
@@ -65,14 +68,16 @@ def search(
     hint: Sequence[int],
     limits: Limits,
     *,
+    trivial: int,
     fixed: Mapping[int, int] | None = None,
     also: Sequence[Row] = (),
 ) -> Found:
     """Return the best values found for a goal; never worse than the hint.
 
-    `fixed` variables keep their value; the rows in `also` hold beside the program's own. The hint
-    has a value for every variable and keeps every row. Raises InternalError where CP-SAT calls
-    the model invalid or infeasible: the hint shows that it isn't.
+    The hint has a value for every variable and keeps every row. `trivial` is a bound that is
+    known without search; `fixed` variables keep their value; the rows in `also` hold beside the
+    program's own. Raises InternalError where CP-SAT calls the model invalid or infeasible: the
+    hint shows that it isn't.
     """
     model = _encoded(program, goal, hint, fixed or {}, also)
     solver = cp_model.CpSolver()
@@ -99,10 +104,11 @@ def search(
     known = goal.terms.at(hint)
     sign = 1 if goal.maximise else -1
     values, objective = list(hint), known
-    bound = program.range(goal.terms)[1 if goal.maximise else 0]
+    bound = trivial
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         found = list(solver.response_proto.solution)
-        bound = _whole(solver.best_objective_bound, goal.maximise)
+        proved = _whole(solver.best_objective_bound, goal.maximise)
+        bound = min(trivial, proved) if goal.maximise else max(trivial, proved)
         if sign * (goal.terms.at(found) - known) >= 0:
             values, objective = found, goal.terms.at(found)
     proven = abs(bound - objective) <= limits.gap * max(1, abs(objective))

@@ -8,20 +8,24 @@ for the canonical order, stay as rows.
 from __future__ import annotations
 
 import hashlib
+import itertools
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Literal
 
 from stowplan.model.decision import Stage
-from stowplan.solver import points
+from stowplan.solver import neighbourhoods, points
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import filled, greedy
 from stowplan.solver.linear import Row, Sum, total
-from stowplan.solver.search import Found, Goal, Limits, search
+from stowplan.solver.search import DETERMINISTIC_PER_SECOND, Found, Goal, Limits, search
 from stowplan.solver.settings import Settings
 
-SHARES: Mapping[str, float] = {"place": 0.55, "at_risk": 0.10, "points": 0.25, "canonical": 0.10}
-"""How the time limit is divided; what a stage leaves goes to those after it."""
+SHARES: Mapping[str, float] = {"place": 0.7, "at_risk": 0.1, "points": 0.12, "canonical": 0.08}
+"""How the time limit is divided between the stages."""
+SEARCHED_WHOLE = 600
+"""Variables up to which the later stages search the whole model; past it, neighbourhoods."""
 CANONICAL = 1 << 10
 
 
@@ -39,20 +43,39 @@ class Chain:
     fixed: dict[int, int] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     began: float = field(default_factory=time.monotonic)
-    allowance: float = 0.0
 
-    def improve(self, name: str, goal: Goal, gap: float, allowance: float) -> Found:
+    def limits(self, name: str, gap: float, spent: float = 0.0) -> Limits:
+        """Return the limits of a stage that has spent some of its deterministic time."""
+        settings = self.settings
+        share = SHARES[name] * settings.time_limit_s * DETERMINISTIC_PER_SECOND
+        guard = settings.time_limit_s - (time.monotonic() - self.began)
+        return Limits(max(1e-3, share - spent), guard, gap, settings.workers, settings.seed)
+
+    def improve(self, title: str, goal: Goal, limits: Limits, trivial: int) -> Found:
         """Search for a better value of a goal, and take it."""
-        guard = self.settings.time_limit_s - (time.monotonic() - self.began)
-        limits = Limits(allowance, guard, gap, self.settings.workers, self.settings.seed)
         found = search(
-            self.choices.program, goal, self.values, limits, fixed=self.fixed, also=self.rows
+            self.choices.program,
+            goal,
+            self.values,
+            limits,
+            trivial=trivial,
+            fixed=self.fixed,
+            also=self.rows,
         )
         self.values = found.values
-        self.logs.append(f"#### {name}\n{found.log}")
+        self.logs.append(f"#### {title}\n{found.log}")
         if found.status == "FEASIBLE":
             self.cut = "wall_time" if found.cut_by_wall else "deterministic_time"
         return found
+
+    @property
+    def free(self) -> int:
+        """How many variables aren't fixed."""
+        return len(self.values) - len(self.fixed)
+
+    def is_over(self) -> bool:
+        """Whether the wall time is spent."""
+        return time.monotonic() - self.began >= self.settings.time_limit_s
 
 
 def solve_stages(choices: Choices, settings: Settings) -> Chain:
@@ -69,80 +92,134 @@ def place(chain: Chain) -> None:
     """Place the most weight, tier after tier; one entry in the account for all tiers together."""
     choices = chain.choices
     tiers = sorted({each.ask.priority for each in choices.classes}, reverse=True)
-    left = SHARES["place"] * chain.settings.time_limit_s
-    total_objective = total_bound = 0
-    wall = deterministic = 0.0
-    proven = True
+    sum_of = _Tally("place")
     for tier in tiers:
         goal = Goal(_weight(choices, tier), maximise=True)
         value, bound = goal.terms.at(chain.values), choices.program.range(goal.terms)[1]
         if value < bound:
-            found = chain.improve(f"place, priority {tier}", goal, chain.settings.gap, left)
+            limits = chain.limits("place", chain.settings.gap, sum_of.deterministic)
+            found = chain.improve(f"place, priority {tier}", goal, limits, bound)
             choices.oldest_first(chain.values)
-            chain.values = choices.program.completed(filled(choices, chain.values))
-            left = max(0.01, left - found.deterministic)
-            wall, deterministic = wall + found.wall_s, deterministic + found.deterministic
+            chain.values = filled(choices, chain.values)
+            sum_of.add(found)
             value, bound = goal.terms.at(chain.values), found.bound
-            proven = proven and found.status == "OPTIMAL"
-        total_objective, total_bound = total_objective + value, total_bound + bound
+        sum_of.objective += value
+        sum_of.bound += bound
         for each in choices.classes:
             if each.ask.priority == tier:
                 _fix(chain, choices.starts(each))
-    chain.allowance = left
-    chain.stages.append(_stage("place", proven, total_objective, total_bound, wall, deterministic))
+    chain.stages.append(sum_of.stage())
 
 
 def spare_at_risk(chain: Chain) -> None:
     """Give out the fewest GPUs at risk."""
     goal = Goal(chain.choices.at_risk_taken(), maximise=False)
-    _finish(chain, "at_risk", goal, gap=0)
+    _finish(chain, "at_risk", goal, 0)
     if goal.terms:
         chain.rows.append(goal.terms <= goal.terms.at(chain.values))
 
 
 def earn_points(chain: Chain) -> None:
     """Earn the most points, over all placed workers."""
-    before = len(chain.choices.program.upper)
-    goal = Goal(points.objective(chain.choices), maximise=True)
-    chain.values = chain.choices.program.completed(chain.values[:before])
-    _finish(chain, "points", goal, gap=chain.settings.gap)
+    choices = chain.choices
+    started = {each.name: choices.starts(each).at(chain.values) for each in choices.classes}
+    goal = Goal(points.objective(choices), maximise=True)
+    chain.values = choices.program.completed(chain.values)
+    most = points.most(choices, started)
+    if chain.free <= SEARCHED_WHOLE:
+        _finish(chain, "points", goal, most)
+    else:
+        _by_neighbourhoods(chain, "points", goal, most)
     if goal.terms:
         chain.rows.append(goal.terms >= goal.terms.at(chain.values))
 
 
 def settle_ties(chain: Chain) -> None:
-    """Let ties fall by a hash of run and host, so that equal inputs give equal answers."""
+    """Let ties fall by a hash of run and host, so that equal inputs give equal answers.
+
+    In a large model ties stay as the search left them: that is as deterministic.
+    """
     choices = chain.choices
     ranks = total(
         choices.workers_on(each, host) * _rank(each.name, host.name)
         for each in choices.classes
         for host in choices.hosts_for(each)
     )
-    _finish(chain, "canonical", Goal(ranks, maximise=False), gap=0)
+    goal = Goal(ranks, maximise=False)
+    if chain.free <= SEARCHED_WHOLE:
+        _finish(chain, "canonical", goal, 0)
+    else:
+        value = goal.terms.at(chain.values)
+        chain.stages.append(_Tally("canonical", value, 0, searched=False).stage())
 
 
-def _finish(chain: Chain, name: str, goal: Goal, gap: float) -> None:
-    chain.allowance += SHARES[name] * chain.settings.time_limit_s
-    low, high = _reachable(chain, goal.terms)
-    value, bound = goal.terms.at(chain.values), high if goal.maximise else low
-    if value == bound:
-        chain.stages.append(_stage(name, True, value, bound, 0.0, 0.0))
-        return
-    found = chain.improve(name, goal, gap, chain.allowance)
-    chain.allowance = max(0.01, chain.allowance - found.deterministic)
-    proven = found.status == "OPTIMAL"
-    chain.stages.append(
-        _stage(name, proven, found.objective, found.bound, found.wall_s, found.deterministic)
-    )
+def _finish(chain: Chain, name: str, goal: Goal, trivial: int) -> None:
+    """Search the whole model for a goal's best, unless it is at a known bound already."""
+    value = goal.terms.at(chain.values)
+    tally = _Tally(name, value, trivial)
+    if value != trivial and goal.terms:
+        limits = chain.limits(name, 0 if name != "points" else chain.settings.gap)
+        found = chain.improve(name, goal, limits, trivial)
+        tally.add(found)
+        tally.objective, tally.bound = found.objective, found.bound
+    elif not goal.terms:
+        tally.bound = value
+    chain.stages.append(tally.stage())
 
 
-def _reachable(chain: Chain, terms: Sum) -> tuple[int, int]:
-    """Return the range of a sum, with the fixed variables as they are."""
-    fixed = total(
-        chain.fixed[column] * value if column in chain.fixed else Sum({column: value})
-        for column, value in terms.terms.items()
-    )
-    return chain.choices.program.range(fixed + terms.constant)
+def _by_neighbourhoods(chain: Chain, name: str, goal: Goal, trivial: int) -> None:
+    """Improve a goal by neighbourhoods, for the stage's share of deterministic time."""
+    tally = _Tally(name, goal.terms.at(chain.values), trivial)
+    limits = chain.limits(name, chain.settings.gap)
+    rounds = int(limits.deterministic / neighbourhoods.EACH)
+    found = neighbourhoods.improved(chain.choices, goal, chain.values, limits, chain.fixed)
+    for step in itertools.islice(found, rounds):
+        chain.values = step.values
+        tally.wall += step.wall_s
+        tally.deterministic += step.deterministic
+        if chain.is_over():
+            chain.cut = "wall_time"
+            break
+    tally.objective = goal.terms.at(chain.values)
+    tally.proven = tally.objective == trivial
+    if not tally.proven:
+        chain.cut = chain.cut or "deterministic_time"
+    chain.stages.append(tally.stage())
+
+
+@dataclass
+class _Tally:
+    """What a stage came to, over its searches."""
+
+    name: str
+    objective: int = 0
+    bound: int = 0
+    wall: float = 0.0
+    deterministic: float = 0.0
+    proven: bool = True
+    searched: bool = True
+
+    def add(self, found: Found) -> None:
+        self.wall += found.wall_s
+        self.deterministic += found.deterministic
+        self.proven = self.proven and found.status == "OPTIMAL"
+
+    def stage(self) -> Stage:
+        gap = abs(self.bound - self.objective) / max(1, abs(self.bound), abs(self.objective))
+        status: Literal["OPTIMAL", "FEASIBLE", "GREEDY"] = "FEASIBLE"
+        if not self.searched:
+            status = "GREEDY"
+        elif self.proven:
+            status = "OPTIMAL"
+        return Stage(
+            name=self.name,
+            status=status,
+            objective=self.objective,
+            bound=self.bound,
+            gap=round(gap, 6),
+            wall_s=round(self.wall, 4),
+            deterministic=round(self.deterministic, 6),
+        )
 
 
 def _fix(chain: Chain, terms: Sum) -> None:
@@ -161,18 +238,3 @@ def _weight(choices: Choices, tier: int) -> Sum:
 
 def _rank(run: str, host: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{run}\0{host}".encode()).digest()[:4]) % CANONICAL
-
-
-def _stage(
-    name: str, proven: bool, objective: int, bound: int, wall: float, deterministic: float
-) -> Stage:
-    gap = abs(bound - objective) / max(1, abs(bound))
-    return Stage(
-        name=name,
-        status="OPTIMAL" if proven else "FEASIBLE",
-        objective=objective,
-        bound=bound,
-        gap=round(gap, 6),
-        wall_s=round(wall, 4),
-        deterministic=round(deterministic, 6),
-    )
