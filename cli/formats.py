@@ -14,11 +14,11 @@ Form = Literal["table", "wide", "json", "yaml", "csv", "name"]
 FORMS: tuple[Form, ...] = get_args(Form)
 
 
-def written(decision: Decision, snapshot: Snapshot, form: Form) -> str:
-    """Return the decision in one of the forms, ready to print."""
+def written(decision: Decision, snapshot: Snapshot, form: Form, took_s: float | None = None) -> str:
+    """Return the decision in one of the forms, ready to print; `took_s`: the cycle's time."""
     match form:
         case "table" | "wide":
-            return _page(decision, snapshot, whole=form == "wide")
+            return _page(decision, snapshot, took_s, whole=form == "wide")
         case "json":
             return as_json(decision.model_dump_json(indent=1, by_alias=True))
         case "yaml":
@@ -46,12 +46,12 @@ def as_yaml(document: object) -> str:
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=safe, width=100)
 
 
-def _page(decision: Decision, snapshot: Snapshot, *, whole: bool) -> str:
+def _page(decision: Decision, snapshot: Snapshot, took_s: float | None, *, whole: bool) -> str:
     from stowplan.cli.render.decision import add_decision
     from stowplan.cli.render.page import Page
 
     page = Page()
-    add_decision(page, decision, snapshot, whole=whole)
+    add_decision(page, decision, snapshot, whole=whole, took_s=took_s)
     return page.text()
 
 

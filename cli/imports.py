@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
@@ -23,6 +25,13 @@ def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> dt
     return moment
 
 
+def _zone(ctx: click.Context, param: click.Parameter, value: str | None) -> ZoneInfo | None:
+    try:
+        return ZoneInfo(value) if value else None
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        raise click.BadParameter(f"'{value}' is not a time zone like Europe/Berlin") from None
+
+
 @click.group(name="import")
 def imports() -> None:
     """Read an inventory and print it as part of a snapshot.
@@ -34,9 +43,19 @@ def imports() -> None:
 
 
 @imports.command(name="nvidia-smi")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
+@click.argument(
+    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(allow_dash=True)
+)
 @click.option("--strict", is_flag=True, help="Take every finding as an error.")
-@click.option("--now", metavar="TIME", callback=_moment, help="When the files were written.")
+@click.option(
+    "--now",
+    metavar="TIME",
+    callback=_moment,
+    help="The snapshot's time.  [default: the newest file's]",
+)
+@click.option(
+    "--zone", metavar="NAME", callback=_zone, help="Time zone of the files.  [default: UTC]"
+)
 @click.option("--cpu-cores", type=click.IntRange(min=0), help="Cores of each machine.")
 @click.option("--memory-bytes", type=click.IntRange(min=0), help="Memory of each machine.")
 @click.option(
@@ -47,13 +66,15 @@ def nvidia_smi(
     files: tuple[str, ...],
     strict: bool,
     now: dt.datetime | None,
+    zone: ZoneInfo | None,
     cpu_cores: int | None,
     memory_bytes: int | None,
     form: str,
 ) -> None:
-    """Read what nvidia-smi -q -x and nvidia-smi topo -m wrote, one machine a file.
+    """Read what nvidia-smi -q -x wrote, one file a machine.
 
-    The fleet goes to standard output. What had to be assumed is said on standard error.
+    A file's name is its machine's: gpu-01.xml is gpu-01. The fleet goes to standard output. What
+    had to be assumed is said on standard error.
 
     \b
     Example:
@@ -62,7 +83,13 @@ def nvidia_smi(
     """
     from stowplan.adapters.nvidia_smi import read_nvidia_smi
 
-    imported = read_nvidia_smi(files, now=now, cpu_cores=cpu_cores, memory_bytes=memory_bytes)
+    imported = read_nvidia_smi(
+        [Path(file) for file in files],
+        now=now,
+        zone=zone,
+        cpu_cores=cpu_cores,
+        memory_bytes=memory_bytes,
+    )
     findings = [str(finding) for finding in imported.findings]
     if strict and findings:
         raise Failed(errors(findings), code=2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import IO, TYPE_CHECKING, cast
 
 import click
@@ -81,11 +82,13 @@ def solve(
         gap=gap,
         profile=cast("Profile | None", profile),  # one of the choices above
     )
+    began = time.monotonic()
     with shown_working("solving"):
         decision = decide(asked, settings)
+    took_s = time.monotonic() - began
     if log:
         log.write(decision.solver.log)
     warn(decision.warnings)
-    click.echo(written(decision, asked, cast("Form", form)), nl=False)
+    click.echo(written(decision, asked, cast("Form", form), took_s), nl=False)
     if fail_on_waiting and decision.summary.waiting + decision.summary.refused:
         ctx.exit(SOMETHING_WAITS)

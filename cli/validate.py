@@ -8,7 +8,9 @@ from stowplan.cli.talk import Failed, errors, warn
 
 
 @click.command()
-@click.argument("snapshots", metavar="SNAPSHOT...", nargs=-1, required=True, type=click.Path())
+@click.argument(
+    "snapshots", metavar="SNAPSHOT...", nargs=-1, required=True, type=click.Path(allow_dash=True)
+)
 def validate(snapshots: tuple[str, ...]) -> None:
     """Check snapshots without solving them.
 

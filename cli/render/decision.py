@@ -11,14 +11,16 @@ from stowplan.model.decision import Decision
 from stowplan.model.snapshot import Snapshot
 
 
-def add_decision(page: Page, decision: Decision, snapshot: Snapshot, *, whole: bool) -> None:
+def add_decision(
+    page: Page, decision: Decision, snapshot: Snapshot, *, whole: bool, took_s: float | None = None
+) -> None:
     """Add all of a decision: the summary, what runs, what doesn't and why."""
     now = f"{decision.now:%Y-%m-%d %H:%M:%S %Z}"
     page.add(words((decision.snapshot, "bold"), f"  at {now}, {say.fleet(snapshot)}"))
     page.add(
         words(
             (say.outcomes(decision), "bold"),
-            f"; {say.gpus_in_use(decision, snapshot)}; {say.proof(decision.solver)}",
+            f"; {say.gpus_in_use(decision, snapshot)}; {say.proof(decision.solver, took_s)}",
         )
     )
     add_running(page, decision, snapshot, whole=whole)

@@ -137,7 +137,7 @@ def _counts(run: WaitingRun) -> str:
 
 def _says_it_all(rows: Sequence[HostRow], reason: Reason) -> bool:
     """Whether the one row of hosts would only repeat the sentence above it."""
-    return len(rows) == 1 and rows[0].reasons[0].message == reason.message
+    return len(rows) == 1 and rows[0].reasons[0].message in reason.message
 
 
 def _add_hosts(page: Page, rows: list[HostRow], closest: str | None, *, whole: bool) -> None:

@@ -37,6 +37,16 @@ ACTIONS: Mapping[Action, str] = {
 }
 """What to do, for each action there is."""
 
+LIMITS: Mapping[str, str] = {
+    "wall_time": "the time limit",
+    "deterministic_time": "the time limit",
+    "interrupted": "Ctrl-C",
+}
+"""What ended a search before its proof."""
+
+FINER: Mapping[str, str] = {"at_risk": "GPUs at risk", "points": "points"}
+"""The objectives after the first that a reader knows by name."""
+
 
 def fleet(snapshot: Snapshot) -> str:
     """Return how large the fleet is: "8 machines, 34 GPUs"."""
@@ -75,16 +85,21 @@ def gpus_in_use(decision: Decision, snapshot: Snapshot) -> str:
     return f"{counted(decision.summary.gpus_placed, 'GPU')} placed, {use}"
 
 
-def proof(account: SolverAccount) -> str:
-    """Return how good the decision is known to be, and what it took to know it."""
+def proof(account: SolverAccount, took_s: float | None = None) -> str:
+    """Return how good the decision is known to be, and what it took to know it.
+
+    `took_s` is the time of the whole cycle; without it, that of the search alone is said.
+    """
     if not account.stages:
         return "nothing to decide"
     place, *finer = account.stages
     told = _proof(place, account.limit_hit)
-    short = [stage.name for stage in finer if stage.status != "OPTIMAL"]
-    if short and place.status == "OPTIMAL":
-        told += f" (not yet the finer choices: {', '.join(printable(name) for name in short)})"
-    return f"{told} in {seconds(sum(stage.wall_s for stage in account.stages))}"
+    searched = sum(stage.wall_s for stage in account.stages)
+    told += f" in {seconds(searched if took_s is None else took_s)}"
+    for stage in finer:
+        if stage.status == "FEASIBLE" and stage.name in FINER:
+            told += f"; {FINER[stage.name]} at most {share(stage.gap)} from the best"
+    return told
 
 
 def _proof(place: Stage, limit: str | None) -> str:
@@ -92,5 +107,5 @@ def _proof(place: Stage, limit: str | None) -> str:
         if place.gap <= 0:
             return "proven optimal"
         return f"proven within {share(place.gap)} of the best possible"
-    stopped = f"stopped by the {printable(limit)}" if limit else "not proven"
+    stopped = f"stopped by {LIMITS.get(limit, printable(limit))}" if limit else "not proven"
     return f"{stopped}, at most {share(place.gap)} from the best possible"

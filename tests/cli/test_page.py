@@ -148,7 +148,7 @@ def test_the_first_lines_say_what_was_looked_at_and_what_came_of_it() -> None:
 
 def test_a_gap_is_said_as_what_is_proven_and_a_limit_by_its_name() -> None:
     assert "proven within 0.08 % of the best possible in 0.25 s" in shown(decided(gap=0.0008))
-    text = " ".join(shown(decided(gap=0.03, limit="time limit")).split())
+    text = " ".join(shown(decided(gap=0.03, limit="wall_time")).split())
     assert "stopped by the time limit, at most 3 % from the best possible" in text
 
 
