@@ -81,11 +81,6 @@ class Host:
         """The machine's name."""
         return self.machine.name
 
-    @property
-    def ready(self) -> bool:
-        """Whether it is up, fresh, and takes work (filters 1 and 2, labels aside)."""
-        return self.machine.state == "up" and self.fresh
-
 
 def hosts_of(snapshot: Snapshot) -> tuple[Host, ...]:
     """Return every machine of the fleet as a host, in the order of their names."""

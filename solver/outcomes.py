@@ -32,7 +32,7 @@ from stowplan.solver.explain.placed import (
     workers_of,
 )
 from stowplan.solver.explain.waiting import Why, examined, headline
-from stowplan.solver.requests import Requests
+from stowplan.solver.requests import Requests, is_in_place
 from stowplan.solver.settings import Settings
 from stowplan.solver.situation import Situation
 
@@ -92,7 +92,7 @@ class _Outcomes:
             return RefusedRun(run=run.name, reason=self._requests.refused[run.name])
         if starts := self._starts.get(run.name):
             return self._placed(run, starts)
-        if run.placed or run.state != "pending":
+        if is_in_place(run):
             return self._staying(run)
         if run.name not in self._class_of:
             done = Reason.of(Code.OK, "every element has ended")
@@ -149,7 +149,7 @@ class _Outcomes:
             hosts_down=why.down,
             closest=why.closest,
             hosts=why.rows if first == run.name else (),
-            same_as=None if first == run.name else first,
+            same_as=first if first != run.name and why.rows else None,
             evaluated_at=self._situation.snapshot.now,
             array=self._array(run, 0),
         )

@@ -33,12 +33,14 @@ def requests_of(snapshot: Snapshot, eligibility: Eligibility, profile: Profile) 
             continue
         shape = shape_of(run)
         if isinstance(shape, Reason):
-            refused[run.name] = shape
+            if not is_in_place(run):
+                refused[run.name] = shape
             continue
         ask = ask_of(run, shape, snapshot, profile)
         reason = _unknown_name(run, snapshot) or _no_pool(ask, snapshot, eligibility)
         if reason:
-            refused[run.name] = reason
+            if not is_in_place(run):
+                refused[run.name] = reason
             continue
         if ask.tasks is None:
             everywhere = [
@@ -49,6 +51,11 @@ def requests_of(snapshot: Snapshot, eligibility: Eligibility, profile: Profile) 
             ask = replace(ask, tasks=len(everywhere))
         asked.append((run, ask))
     return Requests(asked, refused)
+
+
+def is_in_place(run: Run) -> bool:
+    """Whether an earlier cycle placed it: then it stays or goes, and is never refused."""
+    return run.state != "pending" or bool(run.placed and run.placed.workers)
 
 
 def _asks(run: Run, snapshot: Snapshot) -> bool:
@@ -73,7 +80,9 @@ def _unknown_name(run: Run, snapshot: Snapshot) -> Reason | None:
 
 
 def _no_pool(ask: Ask, snapshot: Snapshot, eligibility: Eligibility) -> Reason | None:
-    if ask.pools is None or not snapshot.machines or eligibility.listed(ask):
+    if ask.pools is None or not snapshot.machines:
+        return None
+    if any(host.labels.get("pool") in ask.pools for host in eligibility.hosts):
         return None
     workspace = snapshot.workspaces[ask.workspace]
     own = ", ".join(ask.pools) or "no pool"

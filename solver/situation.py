@@ -56,6 +56,15 @@ class Situation:
         """What is free on a host when all that starts has started."""
         return self.left[host.name]
 
+    def room_beside_own(self, each: RunClass) -> Mapping[str, Room]:
+        """What is free at the start; for an array, less what its own elements take."""
+        rooms = {host.name: host.start for host in self.choices.hosts}
+        for start in self.plan.starts:
+            if each.ask.array and start.each is each:
+                for seat in start.seats:
+                    rooms[seat.host.name] = without(rooms[seat.host.name], each.ask, seat)
+        return rooms
+
     def gpus_placed(self, workspace: str) -> int:
         """How many GPUs of a workspace's runs start."""
         return sum(

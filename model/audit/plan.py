@@ -151,7 +151,8 @@ class Plan:
     def pools_there(self) -> frozenset[str]:
         """Every pool that some machine is in."""
         machines = self.snapshot.fleet.machines
-        return frozenset(m.labels["pool"] for m in machines if "pool" in m.labels)
+        labels = [{**machine.labels, **machine.reserved_for} for machine in machines]
+        return frozenset(own["pool"] for own in labels if "pool" in own)
 
     @cached_property
     def quotas(self) -> Mapping[str, int]:

@@ -18,7 +18,7 @@ def check(plan: Plan) -> Iterator[Violation]:
 def barred(plan: Plan, run: Run, machine: Machine) -> str | None:
     """Say in which pool the machine is, where it isn't one of the workspace's, or None."""
     pools = plan.pools.get(run.workspace)
-    pool = machine.labels.get("pool")
+    pool = {**machine.labels, **machine.reserved_for}.get("pool")
     if pools is None or pool in pools:
         return None
     return f"in pool {pool}, and workspace {run.workspace} has {', '.join(sorted(pools)) or 'none'}"

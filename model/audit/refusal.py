@@ -22,8 +22,8 @@ def refusals(plan: Plan, run: Run) -> set[Code]:
 
 
 def _poolless(plan: Plan, run: Run) -> bool:
-    """Whether no machine is in the workspace's pools, and the run names none outside them."""
+    """Whether no machine of the fleet is in the workspace's pools."""
     pools = plan.pools.get(run.workspace)
-    if pools is None or not plan.machines or not pools.isdisjoint(plan.pools_there):
+    if pools is None or not plan.machines:
         return False
-    return plan.selected[run.name].isdisjoint(plan.machines)
+    return pools.isdisjoint(plan.pools_there)

@@ -22,6 +22,8 @@ from stowplan.solver.hosts import Host
 from stowplan.solver.situation import Situation, given_back
 
 NEVER_LOOSENED = 10_000
+READY = {"state", "freshness", "pressure", "accepting", "reserved_for"}
+"""The rules of the first two filters."""
 NAMED = 3
 """How many runs a sentence names before it says how many more there are."""
 
@@ -64,14 +66,14 @@ def examined(situation: Situation, each: RunClass) -> Why:
         verdicts,
         _rows(verdicts),
         close.host.name if close else None,
-        ready=sum(_is_ready(each.ask, verdict.host) for verdict in verdicts),
+        ready=sum(_is_ready(verdict) for verdict in verdicts),
         down=sum(verdict.host.machine.state == "down" for verdict in verdicts),
     )
 
 
-def _is_ready(ask: Ask, host: Host) -> bool:
+def _is_ready(verdict: Verdict) -> bool:
     """Whether a host passes the first two filters: up, fresh, and taking this work."""
-    return host.ready and host.machine.reserved_for.items() <= set(ask.match_labels)
+    return READY.isdisjoint(failing.rule.name for failing in verdict.empty)
 
 
 def _rows(verdicts: Iterable[Verdict]) -> tuple[HostRow, ...]:
@@ -110,17 +112,16 @@ def _short_of_gpus(verdict: Verdict) -> bool:
 
 def headline(situation: Situation, each: RunClass, run: Run, why: Why) -> Reason:
     """Return the one reason why a run waits."""
-    for reason in (
-        _no_hosts(each.ask, why),
-        _same_everywhere(why),
-        _over_quota(situation, each),
-        _array_is_full(situation, each),
-        _behind(situation, each, run),
-        _outcompeted(situation, each, why),
-    ):
-        if reason is not None:
-            return reason
-    return _too_little_room(situation, each.ask, why) or _least_to_loosen(each.ask, why)
+    return (
+        _no_hosts(each.ask, why)
+        or _same_everywhere(why)
+        or _over_quota(situation, each)
+        or _array_is_full(situation, each)
+        or _behind(situation, each, run)
+        or _outcompeted(situation, each)
+        or _too_little_room(situation, each.ask, why)
+        or _least_to_loosen(why)
+    )
 
 
 def _no_hosts(ask: Ask, why: Why) -> Reason | None:
@@ -132,6 +133,8 @@ def _no_hosts(ask: Ask, why: Why) -> Reason | None:
 
 def _same_everywhere(why: Why) -> Reason | None:
     """One and the same reason that isn't room, on every host."""
+    if not why.verdicts:
+        return None
     everywhere = set.intersection(*({f.reason.code for f in v.empty} for v in why.verdicts))
     for failing in why.verdicts[0].empty:
         if failing.reason.code in everywhere:
@@ -247,12 +250,12 @@ def _first_ahead(situation: Situation, each: RunClass, run: Run) -> str | None:
     return waiting[0][-1] if waiting and waiting[0] < own else None
 
 
-def _outcompeted(situation: Situation, each: RunClass, why: Why) -> Reason | None:
+def _outcompeted(situation: Situation, each: RunClass) -> Reason | None:
     """It fits alone: the room went to runs placed in this cycle, or nothing is proven."""
-    ask = each.ask
-    if not situation.eligibility.fits(ask, lambda host: host.start):
+    own = situation.room_beside_own(each)
+    if not situation.eligibility.fits(each.ask, lambda host: own[host.name]):
         return None
-    rivals = _rivals(situation, ask)
+    rivals = _rivals(situation, each.ask)
     if not situation.proven or not rivals:
         message = "fits alone, and the time given wasn't enough to prove that it must wait"
         return Reason.of(Code.SOLVER_LIMIT, message)
@@ -298,6 +301,8 @@ def _displaced(situation: Situation, ask: Ask, host: Host, want: int) -> tuple[l
     for start, seat in there:
         if situation.eligibility.slots(ask, host, room) >= want:
             break
+        if ask.array and start.run == ask.array:
+            continue
         room = given_back(room, start.each.ask, seat)
         if start.run not in gone:
             gone.append(start.run)
@@ -352,7 +357,7 @@ def _too_few_places(
     )
 
 
-def _least_to_loosen(ask: Ask, why: Why) -> Reason:
+def _least_to_loosen(why: Why) -> Reason:
     """Return the first reason of the host that would take the least loosening."""
 
     def cost(verdict: Verdict) -> tuple[int, str]:

@@ -9,21 +9,21 @@ from stowplan.solver.hosts import Host
 
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
-    """DRIVE_MISSING, DRIVE_UNREACHABLE or DRIVE_FULL, for the first drive that fails."""
-    for name, need in ask.drives:
-        reach = host.drives.get(name)
-        if reach is None:
+    """DRIVE_MISSING where one doesn't exist, else DRIVE_UNREACHABLE, else DRIVE_FULL."""
+    for name, _ in ask.drives:
+        if name not in host.drives:
             return Reason.of(Code.DRIVE_MISSING, f"there is no drive '{name}'", drive=name)
-        if not reach.reachable:
-            text = f"can't reach drive '{name}'"
-            return Reason.of(Code.DRIVE_UNREACHABLE, text, drive=name)
-        if reach.free_bytes is not None and need > reach.free_bytes:
-            free_gb, need_gb = reach.free_bytes / 1e9, need / 1e9
+    for name, _ in ask.drives:
+        if not host.drives[name].reachable:
+            return Reason.of(Code.DRIVE_UNREACHABLE, f"can't reach drive '{name}'", drive=name)
+    for name, need in ask.drives:
+        free = host.drives[name].free_bytes
+        if free is not None and need > free:
             return Reason.of(
                 Code.DRIVE_FULL,
-                f"drive '{name}' has {free_gb:,.1f} GB free, {need_gb:,.1f} needed",
+                f"drive '{name}' has {free / 1e9:,.1f} GB free, {need / 1e9:,.1f} needed",
                 drive=name,
                 need_bytes=need,
-                free_bytes=reach.free_bytes,
+                free_bytes=free,
             )
     return None

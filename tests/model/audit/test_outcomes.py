@@ -153,10 +153,10 @@ def test_a_run_waits_at_the_time_of_the_decision() -> None:
     assert broken(s, altered(s, decided(s), "a", evaluated_at=later)) == {"outcomes"}
 
 
-def test_a_run_that_names_a_machine_outside_its_pools_waits_for_it() -> None:
+def test_a_run_whose_pools_hold_no_machine_is_refused_even_where_it_names_one() -> None:
     selection = {"names": ["m"]}
     one = run("a", workspace="vision", node_selection=selection)
     policy = {"workspaces": [{"name": "vision", "pools": ["b200"]}]}
     s = snapshot(MACHINES, [one], policy=policy)
-    assert audit(s, decided(s)) == ()
-    assert broken(s, decided(s, refused={"a": Code.POOL_RESTRICTED})) == {"outcomes"}
+    assert audit(s, decided(s, refused={"a": Code.POOL_RESTRICTED})) == ()
+    assert broken(s, decided(s)) == {"outcomes"}

@@ -1,0 +1,115 @@
+"""Whether one run fits, by itself or beside others. Its workers are alike: no search is needed."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+
+from stowplan.model.decision import Decision
+from stowplan.model.runs import Run
+from stowplan.model.snapshot import Snapshot
+from tests.witness.asked import (
+    gpus_each,
+    gpus_held,
+    holding,
+    is_uneven,
+    is_waiting,
+    is_within_quota,
+    may_share,
+    may_start,
+    placed_workers,
+    run_named,
+)
+from tests.witness.machines import Room, in_pools, machine_named, rooms, slots
+
+
+def would_take(snapshot: Snapshot, machine_name: str, run_name: str, empty: bool) -> bool:
+    """Whether the machine takes one worker of the run: with nothing on it, or as it is now."""
+    machine, run = machine_named(snapshot, machine_name), run_named(snapshot, run_name)
+    return slots(snapshot, machine, run, rooms(snapshot, empty=empty)) > 0
+
+
+def fits_alone(snapshot: Snapshot, run_name: str, elements: int = 1) -> bool:
+    """Whether the run (so many elements of an array) fits if nothing else is placed.
+
+    The room is that of the cycle's start; quota and array limit bind, the queue doesn't.
+    """
+    run = run_named(snapshot, run_name)
+    held = gpus_held(snapshot, run.workspace)
+    return (
+        elements <= may_start(snapshot, run)
+        and is_within_quota(snapshot, run, elements * gpus_each(run), held)
+        and _has_room(snapshot, run, rooms(snapshot), elements)
+    )
+
+
+def fits_beside(snapshot: Snapshot, decision: Decision, run_name: str) -> bool:
+    """Whether the run (one more element of an array) fits beside all that the decision placed."""
+    run = run_named(snapshot, run_name)
+    placed = len(placed_workers(decision).get(run_name, ()))
+    held = gpus_held(snapshot, run.workspace, decision)
+    return (
+        placed < may_start(snapshot, run)
+        and is_within_quota(snapshot, run, gpus_each(run), held)
+        and _has_room(snapshot, run, rooms(snapshot, decision), 1)
+    )
+
+
+def could_ever_start(snapshot: Snapshot, run_name: str) -> bool:
+    """Whether the run (an element) could start alone on the fleet with nothing on it."""
+    run = run_named(snapshot, run_name)
+    return is_within_quota(snapshot, run, gpus_each(run), 0) and _has_room(
+        snapshot, run, rooms(snapshot, empty=True), 1
+    )
+
+
+def ahead(snapshot: Snapshot, run: Run) -> list[Run]:
+    """The earlier runs of its queue that a strict queue lets start before it."""
+
+    def turn(other: Run) -> tuple[int, dt.datetime, str]:
+        return (-other.priority, other.submitted_at or snapshot.now, other.name)
+
+    return [
+        other
+        for other in snapshot.runs
+        if other.workspace == run.workspace
+        and is_waiting(snapshot, other)
+        and turn(other) < turn(run)
+        and not holding(snapshot, other)
+        and could_ever_start(snapshot, other.name)
+    ]
+
+
+def refusal(snapshot: Snapshot, run: Run) -> str | None:
+    """The code for which the run is refused, whatever the room."""
+    names = {machine.name for machine in snapshot.fleet.machines}
+    if names and not names.issuperset(run.node_selection.names):
+        return "NOT_SELECTED"
+    if names and not any(in_pools(snapshot, m, run) for m in snapshot.fleet.machines):
+        return "POOL_RESTRICTED"
+    return "UNEVEN_SHAPE" if is_uneven(run) else None
+
+
+def workers_of(snapshot: Snapshot, run: Run) -> int:
+    """How many workers the run starts with, all or none; of an array one, an element."""
+    selection = run.node_selection
+    if run.array:
+        return 1
+    if selection.mode == "all":
+        machines = [machine.name for machine in snapshot.fleet.machines]
+        return sum(would_take(snapshot, name, run.name, empty=True) for name in machines)
+    if run.machines:
+        return run.machines
+    if selection.count:
+        return selection.count
+    return len(selection.names) if selection.mode == "exact" and selection.names else 1
+
+
+def _has_room(snapshot: Snapshot, run: Run, free: Mapping[str, Room], elements: int) -> bool:
+    if refusal(snapshot, run):
+        return False
+    want = elements * workers_of(snapshot, run)
+    takes = [slots(snapshot, machine, run, free) for machine in snapshot.fleet.machines]
+    if not may_share(run):
+        takes = [min(1, each) for each in takes]
+    return 0 < want <= sum(takes)
