@@ -43,7 +43,9 @@ def as_yaml(document: object) -> str:
     import yaml
 
     safe = json.dumps(document, ensure_ascii=False).isprintable()
-    return yaml.safe_dump(document, sort_keys=False, allow_unicode=safe, width=100)
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)  # the same, many times as fast
+    text: str = yaml.dump(document, Dumper=dumper, sort_keys=False, allow_unicode=safe, width=100)
+    return text
 
 
 def _page(decision: Decision, snapshot: Snapshot, took_s: float | None, *, whole: bool) -> str:

@@ -40,7 +40,7 @@ class Commands(click.Group):
         command: click.Command = getattr(importlib.import_module(module), name)
         return command
 
-    def main(  # type: ignore[override]  # click's own overloads differ by standalone_mode
+    def main(
         self,
         args: Sequence[str] | None = None,
         prog_name: str | None = None,
@@ -57,7 +57,7 @@ class Commands(click.Group):
         except Failed as failed:
             for line in failed.lines:
                 click.echo(line, err=True)
-            code = failed.exit_code
+            code = failed.code
         except click.UsageError as error:
             _say_usage(error)
             code = error.exit_code
@@ -77,7 +77,7 @@ class Commands(click.Group):
         except BrokenPipeError:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(BROKEN_PIPE)
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
+        except (Failed, click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
             if debugging():

@@ -15,13 +15,13 @@ QUIET_S = 2.0
 """Work that takes longer shows that it goes on."""
 
 
-class Failed(click.ClickException):
+class Failed(Exception):
     """An end that isn't an answer: lines for standard error, and the exit code."""
 
     def __init__(self, lines: Sequence[str], code: int) -> None:
         super().__init__("\n".join(lines))
         self.lines = tuple(lines)
-        self.exit_code = code
+        self.code = code
 
 
 def errors(sentences: Iterable[str]) -> list[str]:

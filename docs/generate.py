@@ -22,6 +22,7 @@ from stowplan.model.roadmap import ASKS, FACTS
 from stowplan.model.schema import json_schema
 from stowplan.solver.cycle import RULES
 from stowplan.solver.rule import Rule
+
 FOLDER = Path(__file__).parent / "reference"
 NOTE = "<!-- Made by docs/generate.py; don't edit. -->\n"
 

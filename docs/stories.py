@@ -3,7 +3,7 @@
 A comment before a code block says what the block is:
 
 - `<!-- file: NAME -->`: a file, for the commands after it;
-- `<!-- output -->`: what the command before it prints, standard error first, times of solving aside;
+- `<!-- output -->`: what the command before it prints, errors first, solving times aside;
 - `<!-- exit: N -->`: the command ends with this code, not with 0;
 - `<!-- not run: WHY -->`: it is only read.
 
@@ -59,9 +59,8 @@ class Block:
 def blocks(text: str) -> Iterator[Block]:
     """Yield the code blocks of a page."""
     for match in _BLOCK.finditer(text):
-        yield Block(
-            match["kind"], match["text"], match["mark"] or "", match.start("text"), match.end("text")
-        )
+        start, end = match.span("text")
+        yield Block(match["kind"], match["text"], match["mark"] or "", start, end)
 
 
 def told(page: Path, folder: Path) -> str:

@@ -52,8 +52,8 @@ def test_each_run_comes_out_as_it_must_for_the_reason_it_must(name: str) -> None
     said = expected(name)
     _, decision = answered(name)
     want: dict[str, str] = {}
-    for outcome in OUTCOMES:
-        want |= dict.fromkeys(said.get(outcome, ()), outcome)
+    for kind in OUTCOMES:
+        want |= dict.fromkeys(said.get(kind, ()), kind)
     assert {outcome.run: outcome.outcome for outcome in decision.outcomes} == want
     for outcome in decision.outcomes:
         codes = said.get(outcome.outcome)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rich.console import RenderableType
+
 from stowplan.cli.render.page import STYLES, Page, table, words
 from stowplan.cli.render.text import counted, folded, printable, ranged
 from stowplan.model.decision import ArrayCount, Decision, PlacedRun, StayingRun, Worker
@@ -28,7 +30,8 @@ def add_running(page: Page, decision: Decision, snapshot: Snapshot, *, whole: bo
         page.space()
         indexes = _indexes(snapshot)
         grid = table(_COLUMNS, right=("GPUS", "POINTS"), whole=("OUTCOME",))
-        for outcome in (*placed, *listed):
+        rows: Sequence[PlacedRun | StayingRun] = (*placed, *listed)
+        for outcome in rows:
             grid.add_row(*_row(outcome, indexes, page.width))
         page.add(grid)
     if len(listed) < len(kept):
@@ -54,7 +57,7 @@ def _indexes(snapshot: Snapshot) -> Indexes:
     }
 
 
-def _row(outcome: PlacedRun | StayingRun, indexes: Indexes, width: int) -> Sequence[object]:
+def _row(outcome: PlacedRun | StayingRun, indexes: Indexes, width: int) -> Sequence[RenderableType]:
     name = words((outcome.run, "bold"))
     if outcome.array:
         name.append(f" ({array_words(outcome.array)})", "dim")

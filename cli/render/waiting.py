@@ -47,11 +47,11 @@ def add_waiting(page: Page, decision: Decision, *, whole: bool) -> None:
         _add_group(page, group, whole=whole)
     if rest := groups[len(told) :]:
         page.space()
-        grid = table(("", "", ""), whole=("",))
+        grid = table(("runs", "names", "code", "why"), right=("runs",), whole=("code",))
         grid.show_header = False
-        for group in rest:
-            reason = group.runs[0].reason
-            grid.add_row(_names(group), words((reason.code, "yellow")), words(reason.message))
+        for reason, names in _by_reason(rest):
+            runs = (counted(len(names), "run"), folded(names, 24))
+            grid.add_row(*runs, words((reason.code, "yellow")), words(reason.message))
         page.add(grid, 2)
         page.add(words(("their hosts: -o wide", "dim")), 2)
 
@@ -120,6 +120,18 @@ def _add_group(page: Page, group: _Alike, *, whole: bool) -> None:
     elif group.hosts_of:
         page.add(words((f"hosts as for {group.hosts_of}", "dim")), 6)
     _add_action(page, first.reason)
+
+
+def _by_reason(groups: Iterable[_Alike]) -> Iterator[tuple[Reason, list[str]]]:
+    """Yield each reason once, with the names of all that wait for it."""
+    names: dict[tuple[Code, str], list[str]] = {}
+    reasons: dict[tuple[Code, str], Reason] = {}
+    for run in (run for group in groups for run in group.runs):
+        key = (run.reason.code, run.reason.message)
+        names.setdefault(key, []).append(run.run)
+        reasons.setdefault(key, run.reason)
+    for key, reason in reasons.items():
+        yield reason, names[key]
 
 
 def _names(group: _Alike) -> str:

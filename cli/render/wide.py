@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.console import RenderableType
+
 from stowplan.cli.render.page import Page, table, words
 from stowplan.cli.render.text import counted, folded, printable, ranged, seconds, share
 from stowplan.model.decision import Decision, PlacedRun, Scores, Worker
@@ -95,7 +97,7 @@ def _scores(scores: Scores) -> str:
     return f"points {scores.points:.1f}; {told}"
 
 
-def _machine(machine: Machine, room: Room, runs: Sequence[str]) -> Sequence[object]:
+def _machine(machine: Machine, room: Room, runs: Sequence[str]) -> Sequence[RenderableType]:
     gpus = machine.devices
     bad = {
         health: [device.index for device in gpus if device.health == health]

@@ -15,6 +15,7 @@ from stowplan.cli.main import COMMANDS, cli
 from stowplan.model.decision import Decision
 from stowplan.model.errors import InternalError
 from stowplan.model.snapshot import Snapshot
+from stowplan.solver.settings import Settings
 
 SCENARIOS = Path(__file__).parent.parent.parent / "scenarios"
 QUICKSTART = str(SCENARIOS / "quickstart.yaml")
@@ -89,10 +90,10 @@ def test_the_log_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_limits_and_profile_reach_the_solver(monkeypatch: pytest.MonkeyPatch, small: str) -> None:
-    seen = []
+    seen: list[Settings] = []
     real = stowplan.solver.cycle.solve
 
-    def spy(snapshot: Snapshot, settings: object) -> Decision:
+    def spy(snapshot: Snapshot, settings: Settings) -> Decision:
         seen.append(settings)
         return real(snapshot)
 
