@@ -23,33 +23,33 @@ def columns_of(header: Sequence[str], item: Takes, file: str, line: int | None) 
     """Return the columns of a header. Raises InvalidInput with all that is wrong with it."""
     problems: list[Problem] = []
 
-    def tell(name: str, message: str, hint: str | None = None) -> None:
-        problems.append(Problem((), message, hint, file, line, name))
+    def tell(message: str, hint: str | None = None) -> None:
+        problems.append(Problem((), message, hint, file, line))
 
     if not item.models:
         if len(header) == 1:
             return [Column((), item)]
-        tell("", f"has {len(header)} columns", "a list of plain values has one")
+        tell(f"has {len(header)} columns", "a list of plain values has one")
         raise InvalidInput(problems)
     found: dict[str, Column] = {}
     meant: set[str | None] = set()
     for name in header:
         column = _column(name, item)
         if name in found:
-            tell(name, f"the column '{name}' is there twice")
+            tell(f"the column '{name}' is there twice")
         elif column is None:
             close = nearest(name, _all_columns(item))
             meant.add(close)
-            tell(name, f"unknown column '{name}'", _hint(name, close, item))
+            tell(f"unknown column '{name}'", _hint(name, close, item))
         else:
             found[name] = column
     for outer in found:
         inner = next((name for name in found if name.startswith(outer + ".")), None)
         if inner and found[inner].path[: len(found[outer].path)] == found[outer].path:
-            tell(inner, f"the columns '{outer}' and '{inner}' are for one field", "keep one way")
+            tell(f"the columns '{outer}' and '{inner}' are for one field", "keep one way")
     for name in _missing(header, item):
         if name not in meant:
-            tell(name, f"the column '{name}' is missing", f"columns here: {', '.join(header)}")
+            tell(f"the column '{name}' is missing", f"columns here: {', '.join(header)}")
     if problems:
         raise InvalidInput(problems)
     return list(found.values())

@@ -65,7 +65,7 @@ class Locator:
         hint = problem.hint
         last = problem.path[-1] if problem.path else None
         if isinstance(last, Again) and found and len(spots) > 1:
-            place, hint = spots[1].place, f"{hint}; the first is {self._there(spots[0].place)}"
+            place, hint = spots[1].place, f"{hint}; the first is in {spots[0].place}"
         if place.note:
             name = f"{name} ({place.note})"
             hint = "make it a column of text" if hint == "write it in quotes" else hint
@@ -75,9 +75,6 @@ class Locator:
         """Return every place that a path leads to: one in each document that has it."""
         spots, _, found = self._walk(path)
         return [spot.place for spot in spots] if found else []
-
-    def _there(self, place: Place) -> str:
-        return f"in {place}" if place.line is None else f"on {place.file} line {place.line}"
 
     def _walk(self, path: Path) -> tuple[Sequence[_Spot], str, bool]:
         """Return where a path leads as far as it can be followed, and how it is shown."""

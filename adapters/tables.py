@@ -99,7 +99,7 @@ def _lines(text: str, file: str) -> list[int]:
                 width = width or len(row)
                 lines.append(begin)
                 if len(row) != width:
-                    message = f"this row has {len(row)} cells, and the header {width}"
+                    message = f"cells: {len(row)} in this row, {width} in the header"
                     problems.append(Problem((), message, None, file, begin))
             begin = reader.line_num + 1
     except csv.Error as error:

@@ -99,6 +99,7 @@ class _Reader:
         if key in self._open:
             raise self._stop(node, "an alias stands for a value that it is part of")
         if len(self._open) >= DEEPEST:
+            del self._path[3:]
             raise self._stop(node, f"values are nested more than {DEEPEST} deep")
         before = self._count
         self._count += 1

@@ -7,7 +7,7 @@ end empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from stowplan.model.errors import Item, Path, Problem
@@ -65,34 +65,50 @@ FACTS: dict[str, str] = {
 """Fields that say something no rule reads yet."""
 
 
-def _set(root: Frozen, dotted: str) -> Iterator[Path]:
-    """Yield the path of every place where a field isn't at its default."""
+type _Tree = dict[str, _Tree | str]
+"""Fields by name; a listed field is a leaf, written as ASKS or FACTS writes it."""
 
-    def walk(value: object, names: list[str], path: Path) -> Iterator[Path]:
-        if not names:
-            yield path
-            return
-        name, rest = names[0].removesuffix("[]"), names[1:]
-        if not isinstance(value, Frozen) or name not in value.model_fields_set:
-            return
+
+def _tree(listed: Iterable[str]) -> _Tree:
+    tree: _Tree = {}
+    for field in listed:
+        *outer, last = field.split(".")
+        inner = tree
+        for name in outer:
+            below = inner.setdefault(name, {})
+            assert isinstance(below, dict), f"{field} is listed below a listed field"
+            inner = below
+        inner[last] = field
+    return tree
+
+
+_ASKS, _FACTS = _tree(ASKS), _tree(FACTS)
+
+
+def _set(value: Frozen, tree: _Tree, path: Path = ()) -> Iterator[tuple[str, Path]]:
+    """Yield every listed field that isn't at its default, with each path where it stands."""
+    for key, below in tree.items():
+        name = key.removesuffix("[]")
+        if name not in value.model_fields_set:
+            continue
         child = getattr(value, name)
-        if child == type(value).model_fields[name].get_default(call_default_factory=True):
-            return
-        if names[0].endswith("[]"):
+        if child == type(value).model_fields[name].default:
+            continue
+        if isinstance(below, str):
+            if child not in (None, 0, (), {}):
+                yield below, (*path, name)
+        elif isinstance(child, tuple):
             for index, item in enumerate(child):
-                key = Item(item.name) if hasattr(item, "name") else index
-                yield from walk(item, rest, (*path, name, key))
-        elif rest or child not in (None, 0, (), {}):
-            yield from walk(child, rest, (*path, name))
-
-    yield from walk(root, dotted.split("."), ())
+                part = Item(item.name) if hasattr(item, "name") else index
+                yield from _set(item, below, (*path, name, part))
+        elif child is not None:
+            yield from _set(child, below, (*path, name))
 
 
 def refused(snapshot: Snapshot) -> Iterator[Problem]:
     """Yield a problem for every ask or limit that can't be met yet."""
-    for field, feature in ASKS.items():
-        for path in _set(snapshot, field):
-            yield Problem(path, f"not supported yet ({feature})", "leave it out for now")
+    for field, path in _set(snapshot, _ASKS):
+        yield Problem(path, f"not supported yet ({ASKS[field]})", "leave it out for now")
     for run in snapshot.runs:
         cut = shape_of(run)
         if run.gpus.count and isinstance(cut, Shape) and cut.tasks != 1:
@@ -110,7 +126,7 @@ def refused(snapshot: Snapshot) -> Iterator[Problem]:
 
 def unread(snapshot: Snapshot) -> Iterator[str]:
     """Yield a sentence for every fact that no rule reads yet."""
+    there = {field for field, _ in _set(snapshot, _FACTS)}
     for field, feature in FACTS.items():
-        count = sum(1 for _ in _set(snapshot, field))
-        if count:
+        if field in there:
             yield f"{field} is not used yet ({feature})"

@@ -132,19 +132,25 @@ Few = Annotated[StrictInt, Field(ge=0, le=1024)]
 
 Seed = Annotated[StrictInt, Field(ge=0, le=2**31 - 1)]
 Seconds = Annotated[StrictInt, Field(ge=0, le=10**10)]
-Mib = Annotated[StrictInt, _no_suffix(2**20, "MiB"), Field(ge=0, le=2**40)]
-Bytes = Annotated[StrictInt, _no_suffix(1, "bytes"), Field(ge=0, le=2**60)]
-Memory = Annotated[StrictInt, _no_suffix(1, "bytes"), Field(ge=0, le=2**50)]
+Mib = Annotated[StrictInt, Field(ge=0, le=2**40), _no_suffix(2**20, "MiB")]
+Bytes = Annotated[StrictInt, Field(ge=0, le=2**60), _no_suffix(1, "bytes")]
+Memory = Annotated[StrictInt, Field(ge=0, le=2**50), _no_suffix(1, "bytes")]
 """Bytes of a machine's memory, or of a worker's ask for it."""
 
-Number = Annotated[StrictInt | StrictFloat, BeforeValidator(_number), Field(ge=0, le=10**15)]
+# Limits stand before validators, and at each branch of a union: there pydantic checks natively.
+Number = Annotated[
+    Annotated[StrictInt, Field(ge=0, le=10**15)] | Annotated[StrictFloat, Field(ge=0, le=10**15)],
+    BeforeValidator(_number),
+]
 Watts = Number
-Share = Annotated[StrictInt | StrictFloat, BeforeValidator(_number), Field(ge=0, le=1)]
+Share = Annotated[
+    Annotated[StrictInt, Field(ge=0, le=1)] | Annotated[StrictFloat, Field(ge=0, le=1)],
+    BeforeValidator(_number),
+]
 Flag = StrictBool
 Cores = Annotated[
-    StrictInt | StrictFloat,
+    Annotated[StrictInt, Field(ge=0, le=10**6)] | Annotated[StrictFloat, Field(ge=0, le=10**6)],
     BeforeValidator(_number),
-    Field(ge=0, le=10**6),
     AfterValidator(_thousandths),
 ]
 """CPU cores; a fraction is allowed down to a thousandth of a core."""

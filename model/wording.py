@@ -90,9 +90,11 @@ def _problem(detail: ErrorDetails, path: Path, takes: Takes | None) -> Problem |
             message = f"{shown(given)} is not a value it takes"
             return Problem(path, message, f"allowed: {', '.join(allowed)}{meant}")
         case "greater_than_equal":
-            return Problem(path, f"{shown(given)} is too small", f"at least {context['ge']}")
+            return Problem(
+                path, f"{shown(given)} is too small", f"at least {_plain(context['ge'])}"
+            )
         case "less_than_equal":
-            return Problem(path, f"{shown(given)} is too large", f"at most {context['le']}")
+            return Problem(path, f"{shown(given)} is too large", f"at most {_plain(context['le'])}")
         case "string_too_short":
             return Problem(path, "is empty text", "at least one character")
         case "string_too_long":
@@ -118,6 +120,10 @@ def _problem(detail: ErrorDetails, path: Path, takes: Takes | None) -> Problem |
             return _wrong_type(given, path, takes)
         case _:
             return Problem(path, f"{detail['msg'][:1].lower()}{detail['msg'][1:]}")
+
+
+def _plain(limit: int | float | Decimal) -> str:
+    return str(int(limit)) if limit == int(limit) else str(limit)
 
 
 def _wrong_type(given: Any, path: Path, takes: Takes) -> Problem | None:  # Any: raw input
@@ -154,7 +160,13 @@ def _how(given: Any, takes: Takes) -> str | None:  # Any: raw input
         return f"write [{given}]" if one else None
     if takes.models:
         return f"with the fields {', '.join(takes.names())}"
-    number = takes.scalars & {int, float, Decimal}
-    if number and isinstance(given, str) and given.strip().replace(".", "", 1).isdecimal():
-        return "write it without quotes"
+    if takes.scalars & {int, float, Decimal} and isinstance(given, str):
+        return _as_number(given.strip())
     return None
+
+
+def _as_number(text: str) -> str | None:
+    if not text.replace(".", "", 1).isdecimal() or len(text) > 40:
+        return None
+    bare = text.lstrip("0")
+    return "write it without quotes" if bare == text else f"write {bare or '0'}"
