@@ -1,0 +1,112 @@
+"""What is odd in a snapshot that can be read: told once, and not an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from stowplan.model.names import nearest
+from stowplan.model.roadmap import unread
+from stowplan.model.room import free_room
+
+if TYPE_CHECKING:
+    from stowplan.model.snapshot import Snapshot
+
+SHOWN = 5
+"""The most sentences of one kind; the rest is counted."""
+
+
+def warnings(snapshot: Snapshot) -> tuple[str, ...]:
+    """Return a sentence for everything odd, in the order of the snapshot."""
+    kinds: tuple[Callable[[Snapshot], Iterable[str]], ...] = (
+        _empty,
+        _used,
+        _overcommitted,
+        _denied,
+        _drives,
+        _reserved,
+        _terms,
+        unread,
+    )
+    return tuple(sentence for kind in kinds for sentence in _few(kind(snapshot)))
+
+
+def _few(sentences: Iterable[str]) -> Iterator[str]:
+    rest = iter(sentences)
+    yield from islice(rest, SHOWN)
+    if more := sum(1 for _ in rest):
+        yield f"... and {more:,} more like it"
+
+
+def _empty(snapshot: Snapshot) -> Iterator[str]:
+    if not snapshot.fleet.machines:
+        yield "the fleet has no machines: every run waits"
+
+
+def _used(snapshot: Snapshot) -> Iterator[str]:
+    for machine in snapshot.fleet.machines:
+        for field in ("cpu_cores", "memory_bytes"):
+            used, whole = getattr(machine.used, field), getattr(machine, field)
+            if used > whole:
+                where = f"fleet.machines[{machine.name}].used.{field}"
+                yield f"{where}: {used} is more than the machine has ({whole})"
+
+
+def _overcommitted(snapshot: Snapshot) -> Iterator[str]:
+    rooms = free_room(snapshot)
+    for machine in snapshot.fleet.machines:
+        room, used = rooms[machine.name], machine.used
+        if room.millicores < 0 and used.cpu_cores <= machine.cpu_cores:
+            short = -room.millicores / 1000
+            yield f"{machine.name}: its runs and others hold {short:g} cores more than it has"
+        if room.memory_bytes < 0 and used.memory_bytes <= machine.memory_bytes:
+            short = -room.memory_bytes
+            yield f"{machine.name}: its runs and others hold {short} bytes more than it has"
+
+
+def _denied(snapshot: Snapshot) -> Iterator[str]:
+    """Say which denied GPUs no machine that denies them has: a range of machines shares a list."""
+    denying: dict[str, list[str]] = {}
+    for machine in snapshot.fleet.machines:
+        for device in machine.constraints.denied_devices:
+            denying.setdefault(device, []).append(machine.name)
+    for device, machines in denying.items():
+        there = [one.id for name in machines for one in snapshot.machines[name].devices]
+        if device not in there:
+            where = f"fleet.machines[{machines[0]}].constraints.denied_devices"
+            yield f"{where}: it has no GPU '{device}'{_meant(device, there)}"
+
+
+def _drives(snapshot: Snapshot) -> Iterator[str]:
+    for drive in snapshot.fleet.drives:
+        if drive.machine is not None and drive.machine not in snapshot.machines:
+            where = f"fleet.drives[{drive.name}].machine"
+            yield f"{where}: no machine '{drive.machine}'{_meant(drive.machine, snapshot.machines)}"
+
+
+def _reserved(snapshot: Snapshot) -> Iterator[str]:
+    for reservation in snapshot.fleet.reservations:
+        for name in reservation.machines:
+            if name not in snapshot.machines:
+                where = f"fleet.reservations[{reservation.name}].machines"
+                yield f"{where}: no machine '{name}'{_meant(name, snapshot.machines)}"
+
+
+def _terms(snapshot: Snapshot) -> Iterator[str]:
+    models = dict.fromkeys(d.model for m in snapshot.fleet.machines for d in m.devices)
+    runs: dict[str, list[str]] = {}
+    for run in snapshot.runs:
+        for term in run.gpus.models:
+            runs.setdefault(term, []).append(run.name)
+    for term, names in runs.items():
+        matched = [model for model in models if term.lower() in model.lower()]
+        if len(matched) > 1:
+            others = f" (and {len(names) - 1:,} more runs)" if len(names) > 1 else ""
+            where = f"runs[{names[0]}].gpus.models"
+            yield f"{where}{others}: '{term}' matches {' and '.join(matched)}"
+
+
+def _meant(name: str, known: Iterable[str] | Mapping[str, object]) -> str:
+    close = nearest(name, known)
+    return f"; did you mean '{close}'?" if close else ""
