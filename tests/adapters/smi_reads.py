@@ -7,11 +7,11 @@ from random import Random
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from tests.adapters.smi_xml import Card, Dtd, random_card, write
 
 from stowplan.adapters.findings import Imported
 from stowplan.adapters.nvidia_smi import read_nvidia_smi
 from stowplan.model.fleet import Device
+from tests.adapters.smi_xml import Card, Dtd, random_card, write
 
 DTDS: tuple[Dtd, ...] = (11, 12, 13)
 dtds = st.sampled_from(DTDS)

@@ -6,6 +6,9 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+
+from stowplan.adapters.nvidia_smi import read_nvidia_smi
+from stowplan.model.snapshot import Snapshot
 from tests.adapters.smi_reads import DTDS, cards, dtds, found, in_a_folder, only, read
 from tests.adapters.smi_xml import (
     LOST,
@@ -17,9 +20,6 @@ from tests.adapters.smi_xml import (
     Remap,
     write,
 )
-
-from stowplan.adapters.nvidia_smi import read_nvidia_smi
-from stowplan.model.snapshot import Snapshot
 
 # what a host and a device are
 

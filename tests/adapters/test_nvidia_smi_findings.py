@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from tests.adapters.smi_reads import found, read, read_text
-from tests.adapters.smi_xml import Card, report, write
 
 from stowplan.adapters.findings import Imported
 from stowplan.adapters.nvidia_smi import read_nvidia_smi
+from tests.adapters.smi_reads import found, read, read_text
+from tests.adapters.smi_xml import Card, report, write
 
 
 def at(folder: Path, timestamp: str | None) -> Imported:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tests.adapters.smi_reads import DTDS, cards, dtds, found, in_a_folder, only, read, read_text
 from tests.adapters.smi_xml import (
     LOST,

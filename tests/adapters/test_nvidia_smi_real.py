@@ -3,10 +3,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.adapters.smi_reads import found
 
 from stowplan.adapters.nvidia_smi import read_nvidia_smi
 from stowplan.model.snapshot import Snapshot
+from tests.adapters.smi_reads import found
 
 REAL = Path(__file__).parents[2].parent / "shared/data/inputs/nvidia-smi-xml"
 needs_real_reports = pytest.mark.skipif(

@@ -7,6 +7,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+from stowplan.adapters import nvidia_smi_report
+from stowplan.adapters.nvidia_smi import read_nvidia_smi
+from stowplan.model.errors import InvalidInput, Problem
+from stowplan.model.snapshot import Snapshot
 from tests.adapters.smi_reads import cards, dtds, found, in_a_folder, read_text
 from tests.adapters.smi_xml import (
     Card,
@@ -14,11 +19,6 @@ from tests.adapters.smi_xml import (
     report,
     write,
 )
-
-from stowplan.adapters import nvidia_smi_report
-from stowplan.adapters.nvidia_smi import read_nvidia_smi
-from stowplan.model.errors import InvalidInput, Problem
-from stowplan.model.snapshot import Snapshot
 
 
 def refused(folder: Path, text: str | bytes) -> Problem:
