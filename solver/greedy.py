@@ -6,7 +6,8 @@ new rule binds here too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from stowplan.solver.asks import RunClass, queue_order
@@ -14,6 +15,8 @@ from stowplan.solver.choices import Choices, Kind
 from stowplan.solver.hosts import Host
 from stowplan.solver.linear import UNBOUNDED, Program, Sum
 
+type Order = Callable[[_Candidate], tuple[float, ...]]
+"""Which runs come first."""
 type Move = dict[int, int]
 """What is added to which variable."""
 
@@ -74,21 +77,44 @@ class Ledger:
 
 
 def greedy(choices: Choices) -> list[int]:
-    """Return values that keep every row: the best of a few orders, by weight."""
+    """Return values that keep every row: the best by weight of a few ways to fill the hosts."""
+    most = _weights(choices, choices.program.upper)
     best: list[int] | None = None
-    for order in (_in_line,) if choices.neighbours_in_line else _ORDERS:
-        values = filled(choices, [0] * len(choices.program.upper), order)
+    for way in _ways(choices):
+        values = way()
         if best is None or _weights(choices, values) > _weights(choices, best):
             best = values
+        if _weights(choices, best) == most:
+            break
     assert best is not None
     return best
 
 
-def filled(
-    choices: Choices,
-    values: list[int],
-    order: Callable[[_Candidate], tuple[float, ...]] | None = None,
-) -> list[int]:
+def _ways(choices: Choices) -> Iterator[Callable[[], list[int]]]:
+    nothing = [0] * len(choices.program.upper)
+    for order in (_in_line,) if choices.neighbours_in_line else _ORDERS:
+        yield functools.partial(filled, choices, nothing, order)
+    yield functools.partial(first_fit, choices, nothing)
+
+
+def first_fit(choices: Choices, values: list[int]) -> list[int]:
+    """Return the values with every further run on the first host that takes it, one by one."""
+    ledger = Ledger(choices.program, list(values))
+    one_by_one = [
+        (queue_order(run, choices.snapshot), each, index, size)
+        for each in choices.classes
+        for index, cohort in enumerate(each.cohorts)
+        if choices.starting(each, index)
+        for run, size in ((run, cohort.count // len(cohort.runs)) for run in cohort.runs)
+    ]
+    one_by_one.sort(key=lambda item: item[0])
+    hosts = {each.name: list(choices.hosts_for(each)) for each in choices.classes}
+    for _, each, index, size in one_by_one:
+        _start(choices, ledger, _Candidate(each, index, 0), hosts[each.name], size)
+    return ledger.values
+
+
+def filled(choices: Choices, values: list[int], order: Order | None = None) -> list[int]:
     """Return the values with every further run that still fits, in line."""
     ledger = Ledger(choices.program, list(values))
     startable = [
@@ -100,7 +126,8 @@ def filled(
     startable.sort(key=lambda pair: queue_order(pair[0].cohorts[pair[1]].runs[0], choices.snapshot))
     candidates = [_Candidate(*pair, position) for position, pair in enumerate(startable)]
     for candidate in sorted(candidates, key=order or _in_line):
-        _start_all(choices, ledger, candidate)
+        left = candidate.each.cohorts[candidate.cohort].count
+        _start(choices, ledger, candidate, _fullest_first(choices, ledger, candidate.each), left)
     return ledger.values
 
 
@@ -126,7 +153,7 @@ def _lightest_first(candidate: _Candidate) -> tuple[float, ...]:
 _ORDERS = (_oldest_first, _largest_first, _lightest_first)
 
 
-def _weights(choices: Choices, values: list[int]) -> tuple[int, ...]:
+def _weights(choices: Choices, values: Sequence[int]) -> tuple[int, ...]:
     tiers = {each.ask.priority: 0 for each in choices.classes}
     for each in choices.classes:
         for index, cohort in enumerate(each.cohorts):
@@ -134,29 +161,30 @@ def _weights(choices: Choices, values: list[int]) -> tuple[int, ...]:
     return tuple(tiers[priority] for priority in sorted(tiers, reverse=True))
 
 
-def _start_all(choices: Choices, ledger: Ledger, candidate: _Candidate) -> None:
-    """Start as many runs of a cohort as the rows allow."""
+def _start(
+    choices: Choices, ledger: Ledger, candidate: _Candidate, hosts: list[Host], most: int
+) -> None:
+    """Start as many runs of a cohort as the rows allow, at most so many.
+
+    Hosts that take no more single workers are dropped from the list: they never will again.
+    """
     each = candidate.each
     start = next(iter(choices.starting(each, candidate.cohort).terms))
-    left = each.cohorts[candidate.cohort].count - ledger.values[start]
-    hosts = _best_first(choices, ledger, each)
-    if each.ask.tasks == 1:
-        for host in hosts:
-            while left:
-                move = {start: 1} | _worker(choices, ledger, each, host, {})
-                single = len(choices.kinds_for(each, host)) <= 1
-                times = ledger.times(move, left if single else 1)
-                if not times:
-                    break
-                ledger.make(move, times)
-                left -= times
+    left = min(most, each.cohorts[candidate.cohort].count - ledger.values[start])
+    if each.ask.tasks != 1:
+        while left and (found := _whole_run(choices, ledger, each, hosts, start)):
+            ledger.make(found)
+            left -= 1
         return
-    while left:
-        found = _whole_run(choices, ledger, each, hosts, start)
-        if found is None:
-            return
-        ledger.make(found)
-        left -= 1
+    while left and hosts:
+        move = {start: 1} | _worker(choices, ledger, each, hosts[0], {})
+        single = len(choices.kinds_for(each, hosts[0])) <= 1
+        times = ledger.times(move, left if single else 1)
+        if times:
+            ledger.make(move, times)
+            left -= times
+        else:
+            hosts.pop(0)
 
 
 def _whole_run(
@@ -209,22 +237,18 @@ def _users(choices: Choices, kind: Kind) -> int:
     return len(choices.gpus_taken(kind).terms)
 
 
-def _best_first(choices: Choices, ledger: Ledger, each: RunClass) -> list[Host]:
-    """Return the class's hosts: least room left over first, GPU machines last for CPU work."""
+def _fullest_first(choices: Choices, ledger: Ledger, each: RunClass) -> list[Host]:
+    """Return the class's hosts, those with the least room left first; CPU work spares GPUs."""
 
-    def left(host: Host) -> Iterator[int]:
+    def left(host: Host) -> tuple[int, ...]:
         free = sound = 0
         for kind in choices.kinds(host):
             count = kind.free - choices.gpus_taken(kind).at(ledger.values)
             free += count
             sound += 0 if kind.at_risk else count
+        cores = host.start.millicores - choices.millicores_taken(host).at(ledger.values)
         if each.ask.gpus:
-            yield sound < each.ask.gpus
-            yield free % each.ask.gpus
-            yield free
-        else:
-            yield bool(host.machine.devices)
-            yield free
-        yield host.start.millicores - choices.millicores_taken(host).at(ledger.values)
+            return (sound < each.ask.gpus, free % each.ask.gpus, free, cores)
+        return (bool(host.machine.devices), free, cores)
 
-    return sorted(choices.hosts_for(each), key=lambda host: tuple(left(host)))
+    return sorted(choices.hosts_for(each), key=left)

@@ -10,6 +10,7 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from stowplan.solver.asks import RunClass
 from stowplan.solver.choices import Choices
 from stowplan.solver.hosts import Host
 from stowplan.solver.linear import narrowed
@@ -22,19 +23,24 @@ EACH = 0.02
 
 
 def improved(
-    choices: Choices, goal: Goal, values: Sequence[int], limits: Limits, fixed: Mapping[int, int]
+    choices: Choices,
+    goal: Goal,
+    values: Sequence[int],
+    limits: Limits,
+    fixed: Mapping[int, int],
+    joining: Sequence[RunClass] = (),
 ) -> Iterator[Found]:
     """Yield what each neighbourhood came to, with the values of the whole program.
 
-    The caller stops when it has had enough. Only variables of hosts are freed, and `fixed` ones
-    stay as they are.
+    The caller stops when it has had enough. As many runs of a class start as before, except of
+    the classes that are `joining`; `fixed` variables stay as they are.
     """
     draw = random.Random(limits.seed)
     current = list(values)
     hosts = [host for host in choices.hosts if choices.classes_on(host)]
     while True:
         for group in _groups(hosts, draw):
-            free = _columns(choices, group, current) - fixed.keys()
+            free = _columns(choices, group, current, joining) - fixed.keys()
             part, order = choices.program.restricted(current, free)
             index = {column: position for position, column in enumerate(order)}
             own = Goal(narrowed(goal.terms, current, index), goal.maximise)
@@ -65,18 +71,20 @@ def _kind(host: Host) -> tuple[str, int, int]:
     return (model, len(host.empty.devices), host.empty.millicores)
 
 
-def _columns(choices: Choices, group: Sequence[Host], values: Sequence[int]) -> set[int]:
+def _columns(
+    choices: Choices, group: Sequence[Host], values: Sequence[int], joining: Sequence[RunClass]
+) -> set[int]:
     """Return the variables of a group of hosts, for the classes that have workers there.
 
-    As many of a class stay there as are there: of the others there are none.
+    As many of a class stay there as are there; of the others there are none, unless they join.
     """
-    there = {
+    there = {each.name for each in joining} | {
         each.name
         for host in group
         for each in choices.classes_on(host)
         if choices.workers_on(each, host).at(values)
     }
-    columns: set[int] = set()
+    columns: set[int] = set().union(*(choices.starts(each).terms for each in joining))
     for host in group:
         for each in choices.classes_on(host):
             if each.name in there:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 
-from stowplan.model.warnings import warnings
-
 from stowplan.model.decision import (
     ArrayCount,
     Decision,
@@ -22,6 +20,7 @@ from stowplan.model.holds import stay_of
 from stowplan.model.reasons import Code, Reason
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot, content_hash
+from stowplan.model.warnings import warnings
 from stowplan.solver.asks import RunClass, queue_order, waiting_elements
 from stowplan.solver.decode import Start
 from stowplan.solver.explain.placed import (

@@ -11,7 +11,7 @@ import hashlib
 import itertools
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from stowplan.model.decision import Stage
@@ -26,6 +26,8 @@ SHARES: Mapping[str, float] = {"place": 0.7, "at_risk": 0.1, "points": 0.12, "ca
 """How the time limit is divided between the stages."""
 SEARCHED_WHOLE = 600
 """Variables up to which the later stages search the whole model; past it, neighbourhoods."""
+WHOLE_FIRST = 0.4
+"""The share of a stage's time for the whole model, where it is large."""
 CANONICAL = 1 << 10
 
 
@@ -97,18 +99,46 @@ def place(chain: Chain) -> None:
         goal = Goal(_weight(choices, tier), maximise=True)
         value, bound = goal.terms.at(chain.values), choices.program.range(goal.terms)[1]
         if value < bound:
-            limits = chain.limits("place", chain.settings.gap, sum_of.deterministic)
-            found = chain.improve(f"place, priority {tier}", goal, limits, bound)
-            choices.oldest_first(chain.values)
-            chain.values = filled(choices, chain.values)
-            sum_of.add(found)
-            value, bound = goal.terms.at(chain.values), found.bound
+            bound = _search_tier(chain, tier, goal, bound, sum_of)
+            value = goal.terms.at(chain.values)
         sum_of.objective += value
         sum_of.bound += bound
         for each in choices.classes:
             if each.ask.priority == tier:
                 _fix(chain, choices.starts(each))
     chain.stages.append(sum_of.stage())
+
+
+def _search_tier(chain: Chain, tier: int, goal: Goal, trivial: int, sum_of: _Tally) -> int:
+    """Search the whole model, then neighbourhoods if that proves nothing; return the bound."""
+    choices, gap = chain.choices, chain.settings.gap
+    limits = chain.limits("place", gap, sum_of.deterministic)
+    whole = limits.deterministic * (WHOLE_FIRST if chain.free > SEARCHED_WHOLE else 1)
+    found = chain.improve(
+        f"place, priority {tier}", goal, replace(limits, deterministic=whole), trivial
+    )
+    sum_of.spend(found)
+    _make_room_for_more(chain)
+    bound = found.bound
+    if found.status == "FEASIBLE" and chain.free > SEARCHED_WHOLE:
+        joining = [each for each in choices.classes if each.ask.priority == tier]
+        rounds = int((limits.deterministic - found.deterministic) / neighbourhoods.EACH)
+        steps = neighbourhoods.improved(choices, goal, chain.values, limits, chain.fixed, joining)
+        for step in itertools.islice(steps, max(0, rounds)):
+            chain.values = step.values
+            sum_of.spend(step)
+            if bound - goal.terms.at(chain.values) <= gap * bound or chain.is_over():
+                break
+        _make_room_for_more(chain)
+    value = goal.terms.at(chain.values)
+    sum_of.proven = sum_of.proven and bound - value <= gap * max(1, value)
+    return bound
+
+
+def _make_room_for_more(chain: Chain) -> None:
+    """Start the oldest of each class, and every further run that still fits."""
+    chain.choices.oldest_first(chain.values)
+    chain.values = filled(chain.choices, chain.values)
 
 
 def spare_at_risk(chain: Chain) -> None:
@@ -175,8 +205,7 @@ def _by_neighbourhoods(chain: Chain, name: str, goal: Goal, trivial: int) -> Non
     found = neighbourhoods.improved(chain.choices, goal, chain.values, limits, chain.fixed)
     for step in itertools.islice(found, rounds):
         chain.values = step.values
-        tally.wall += step.wall_s
-        tally.deterministic += step.deterministic
+        tally.spend(step)
         if chain.is_over():
             chain.cut = "wall_time"
             break
@@ -200,9 +229,12 @@ class _Tally:
     searched: bool = True
 
     def add(self, found: Found) -> None:
+        self.spend(found)
+        self.proven = self.proven and found.status == "OPTIMAL"
+
+    def spend(self, found: Found) -> None:
         self.wall += found.wall_s
         self.deterministic += found.deterministic
-        self.proven = self.proven and found.status == "OPTIMAL"
 
     def stage(self) -> Stage:
         gap = abs(self.bound - self.objective) / max(1, abs(self.bound), abs(self.objective))

@@ -22,13 +22,16 @@ READS_ROOM = True
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """GPU_FAULTED where the faulted ones would have made it enough, else INSUFFICIENT_GPUS.
 
-    Where the withheld ones, or for healthy_only those at risk, would have made it enough, the
-    rules `denied` and `healthy_only` say so.
+    Other rules say so where none is what was asked for (models, vendor, min_memory_gb,
+    pinned_ids), and where the withheld ones, or those at risk, would have made it enough.
     """
     if not ask.gpus:
         return None
     if not host.lots:
         return Reason.of(Code.NO_MATCHING_GPU, "has no GPU", need=ask.gpus)
+    whole = sum(len(lot.ids) for lot in host.lots if matches(ask, lot))
+    if not whole:
+        return None
     count = tally(ask, host, room)
     have = usable(ask, count)
     if have >= ask.gpus:
@@ -47,7 +50,6 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
         return None
     if ask.healthy_only:
         return too_few_healthy(ask.gpus, count.sound, count.at_risk)
-    whole = sum(len(lot.ids) for lot in host.lots if matches(ask, lot))
     like = "matching " if whole < len(host.empty.devices) else ""
     return Reason.of(
         Code.INSUFFICIENT_GPUS,

@@ -1,0 +1,1 @@
+"""Benchmarks: seeded instances, baselines in the same run, ratios rather than seconds."""
