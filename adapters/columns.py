@@ -31,6 +31,9 @@ def columns_of(header: Sequence[str], item: Takes, file: str, line: int | None) 
             return [Column((), item)]
         tell(f"has {len(header)} columns", "a list of plain values has one")
         raise InvalidInput(problems)
+    if any(mark in name for name in header for mark in ";\t"):
+        tell(f"the header is '{header[0]}'", "columns are separated by commas")
+        raise InvalidInput(problems)
     found: dict[str, Column] = {}
     meant: set[str | None] = set()
     for name in header:
@@ -38,7 +41,7 @@ def columns_of(header: Sequence[str], item: Takes, file: str, line: int | None) 
         if name in found:
             tell(f"the column '{name}' is there twice")
         elif column is None:
-            close = nearest(name, _all_columns(item))
+            close = _nearest(name, item)
             meant.add(close)
             tell(f"unknown column '{name}'", _hint(name, close, item))
         else:
@@ -74,11 +77,17 @@ def _column(name: str, takes: Takes) -> Column | None:
 
 
 def _hint(name: str, close: str | None, item: Takes) -> str:
-    if any(mark in name for mark in ";\t|"):
-        return "columns are separated by commas"
     if not name:
         return "every column has a name"
     return f"did you mean '{close}'?" if close else f"known: {', '.join(item.names())}"
+
+
+def _nearest(name: str, item: Takes) -> str | None:
+    first, dot, rest = name.partition(".")
+    outer = nearest(first, item.names())
+    if dot and outer and _column(f"{outer}.{rest}", item):
+        return f"{outer}.{rest}"
+    return nearest(name, _all_columns(item))
 
 
 def _all_columns(takes: Takes, prefix: str = "") -> Iterator[str]:

@@ -19,9 +19,9 @@ _LONGEST_NUMBER = 4000
 _WORDS = {
     "Expecting property name enclosed in double quotes": (
         "a field's name in double quotes is missing",
-        "no ',' after the last field",
+        "JSON has quotes around names",
     ),
-    "Illegal trailing comma": ("a ',' stands after the last item", None),
+    "Illegal trailing comma": ("a ',' stands after the last item", None),  # Python 3.13
     "Expecting ':' delimiter": ("a ':' is missing after a field's name", None),
     "Expecting ',' delimiter": ("a ',' is missing, or the end of a list or mapping", None),
     "Expecting value": ("a value is missing here", "text is in double quotes"),
@@ -47,6 +47,9 @@ def read_json(text: str, file: str) -> Any:  # Any: raw input
         if twice:
             raise InvalidInput(_Text(text, file).keys_twice())
     except json.JSONDecodeError as error:
+        if text[error.pos : error.pos + 1] in ("]", "}") and text[: error.pos].rstrip()[-1:] == ",":
+            message = f"a ',' stands before the '{text[error.pos]}'"
+            raise invalid(file, message, line=error.lineno, column=error.colno) from None
         known = (words for begin, words in _WORDS.items() if error.msg.startswith(begin))
         message, hint = next(known, (f"is not JSON: {error.msg.lower()}", None))
         raise invalid(file, message, hint, line=error.lineno, column=error.colno) from None
@@ -93,7 +96,8 @@ class _Text:
                 here: FieldPath = (*path, key)
                 line = self._line(key_at)
                 if key in lines:
-                    message, hint = f"the key '{key}' is there twice", f"first on line {lines[key]}"
+                    message = f"the key '{key}' is there twice"
+                    hint = f"the first is on line {lines[key]}"
                     problems.append(Problem(here, message, hint, self._file, line, dotted(here)))
                 lines[key] = line
                 problems.extend(self.keys_twice(at, here))

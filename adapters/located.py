@@ -56,20 +56,26 @@ class Locator:
         self._roots = tuple(_Spot(document, (), document.place) for document in documents)
         self._seen: dict[Path, tuple[Sequence[_Spot], str]] = {(): (self._roots, "")}
 
-    def located(self, problem: Problem) -> Problem:
-        """Return a problem with its file, line and field; one that has them stays as it is."""
-        if problem.file is not None:
-            return problem
-        spots, name, found = self._walk(problem.path)
-        place = spots[0].place
-        hint = problem.hint
-        last = problem.path[-1] if problem.path else None
-        if isinstance(last, Again) and found and len(spots) > 1:
-            place, hint = spots[1].place, f"{hint}; the first is in {spots[0].place}"
-        if place.note:
-            name = f"{name} ({place.note})"
-            hint = "make it a column of text" if hint == "write it in quotes" else hint
-        return replace(problem, hint=hint).at(place.file, place.line, name)
+    def located(self, problems: Iterable[Problem]) -> list[Problem]:
+        """Return problems with their file, line and field, in the order of the files.
+
+        One that has its place stays as it is. What is wrong with a range of names is told once.
+        """
+        told: dict[object, Problem] = {}
+        for problem in problems:
+            if problem.file is not None:
+                told[problem] = problem
+                continue
+            spots, name, found = self._walk(problem.path)
+            place, hint = spots[0].place, problem.hint
+            if found and len(spots) > 1 and isinstance(problem.path[-1], Again):
+                place, hint = spots[1].place, f"{hint}; the first is in {place}"
+            if place.note:
+                name = f"{name} ({place.note})"
+                hint = "make it a column of text" if hint == "write it in quotes" else hint
+            key = (id(place), problem.message, hint)
+            told.setdefault(key, replace(problem, hint=hint).at(place.file, place.line, name))
+        return _in_order(told.values())
 
     def all(self, path: Path) -> Sequence[Place]:
         """Return every place that a path leads to: one in each document that has it."""
@@ -90,7 +96,7 @@ class Locator:
         if isinstance(part, Item):
             name = f"{name}[{part}]"
         elif isinstance(part, int):
-            name = f"{name}[{(below[0].place.called if below else None) or part}]"
+            name = f"{name}[{(below[0].place.name if below else None) or part}]"
         else:
             name = f"{name}.{part}" if name else part
         if not below:
@@ -121,7 +127,7 @@ def _below(spots: Sequence[_Spot], part: str | int) -> Sequence[_Spot]:
     return ()
 
 
-def in_order(problems: Iterable[Problem]) -> list[Problem]:
+def _in_order(problems: Iterable[Problem]) -> list[Problem]:
     """Return problems file by file, each in the order of its lines."""
     told = list(problems)
     files = {file: order for order, file in enumerate(dict.fromkeys(p.file for p in told))}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from stowplan.adapters.located import Document, Locator, in_order
-from stowplan.model.errors import InvalidInput, Problem
+from stowplan.adapters.located import Document, Locator
+from stowplan.model.errors import InvalidInput, Problem, dotted
 from stowplan.model.errors import Path as FieldPath
 
 
@@ -22,7 +22,7 @@ def merged(documents: Sequence[Document]) -> Mapping[str, Any]:  # Any: raw inpu
     if twice:
         locator = Locator(documents)
         problems = (p for path in twice for p in _given_twice(path, locator))
-        raise InvalidInput(in_order(problems))
+        raise InvalidInput(locator.located(problems))
     return whole
 
 
@@ -47,6 +47,4 @@ def _joined(
 def _given_twice(path: FieldPath, locator: Locator) -> Sequence[Problem]:
     first, *others = locator.all(path)
     problem = Problem(path, f"is given in {first} too", "it belongs in one of the files")
-    return [
-        problem.at(place.file, place.line, locator.located(problem).field or "") for place in others
-    ]
+    return [problem.at(place.file, place.line, dotted(path)) for place in others]

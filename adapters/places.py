@@ -11,7 +11,7 @@ from stowplan.model.errors import Path as FieldPath
 from stowplan.model.ranges import expand
 
 _NAMES = ("name", "id", "device", "element")
-"""The fields that name an item of a list, the first that is there."""
+"""The fields by which an item of a list is found, the first that is there."""
 
 
 class Inside(NamedTuple):
@@ -48,18 +48,20 @@ class Place:
         """The values inside, each with its place."""
         return self._inside()
 
-    @cached_property
-    def called(self) -> str | None:
-        """What names it as an item of a list, as it is written."""
-        named = (self.inside.fields.get(field) for field in _NAMES)
-        return next((place.text for place in named if place is not None and place.text), None)
+    @property
+    def name(self) -> str | None:
+        """Its name as it is written, where it has one."""
+        place = self.inside.fields.get("name")
+        return place.text if place else None
 
     @cached_property
     def items_by_name(self) -> Mapping[str, Sequence[tuple[int, Place]]]:
         """The items of a list, each with its index, by every name that they stand for."""
         found: dict[str, list[tuple[int, Place]]] = {}
         for index, item in enumerate(self.inside.items):
-            for name in _expanded(item.called or item.text or ""):
+            named = (item.inside.fields.get(field) for field in _NAMES)
+            called = next((place.text for place in named if place and place.text), item.text)
+            for name in _expanded(called or ""):
                 found.setdefault(name, []).append((index, item))
         return found
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from stowplan.adapters.documents import documents_of
-from stowplan.adapters.located import Locator, in_order
+from stowplan.adapters.located import Locator
 from stowplan.adapters.merging import merged
 from stowplan.adapters.table_lists import with_tables
 from stowplan.model.errors import InvalidInput
@@ -27,9 +27,8 @@ def load(source: str | Path) -> Snapshot:
         try:
             return Snapshot.read(whole)
         except InvalidInput as error:
-            locator = Locator(documents)
-            problems = [locator.located(problem) for problem in error.problems]
-    raise InvalidInput(in_order(problems))
+            problems = Locator(documents).located(error.problems)
+    raise InvalidInput(problems)
 
 
 @contextmanager

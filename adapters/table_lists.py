@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from stowplan.adapters.located import Document, Locator, in_order
+from stowplan.adapters.located import Document, Locator
 from stowplan.adapters.tables import read_table
 from stowplan.model.errors import InvalidInput, Problem
 from stowplan.model.errors import Path as FieldPath
@@ -22,8 +22,7 @@ def with_tables(document: Document) -> Document:
     expander = _Expander(document)
     document.value = expander.expand(document.value, Takes(models=(Snapshot,)), (), document.folder)
     if expander.problems:
-        locator = Locator([document])
-        raise InvalidInput(in_order(locator.located(problem) for problem in expander.problems))
+        raise InvalidInput(Locator([document]).located(expander.problems))
     return document
 
 

@@ -19,7 +19,7 @@ class Complaint(NamedTuple):
 _WORDS = {
     "mapping values are not allowed": (
         "a ':' stands where no field can begin",
-        "check the indentation, and put text with ': ' in it into quotes",
+        "put text with ': ' in it into quotes, or check the indentation",
     ),
     "block sequence entries are not allowed": (
         "a '- ' stands where no list can begin",
@@ -37,8 +37,8 @@ _WORDS = {
         None,
     ),
     "did not find expected '-' indicator": (
-        "a list ends here without its indentation ending",
-        "items of one list are indented alike, each with its '- '",
+        "the indentation fits nothing above",
+        "items of one list are indented alike, and the fields of an item are, too",
     ),
     "did not find expected node content": ("a value is missing here", None),
     "found undefined alias": ("an alias (*name) has no anchor (&name) before it", None),

@@ -66,7 +66,7 @@ def _run(run: Run) -> Iterator[Problem]:
     path: Path = ("runs", Item(run.name))
     gpus, chosen = run.gpus, run.node_selection
     if gpus.ids and gpus.count != len(gpus.ids):
-        message = f"asks for {gpus.count} GPUs and pins {len(gpus.ids)}"
+        message = f"asks for {_gpus(gpus.count)} and pins {len(gpus.ids)}"
         yield Problem((*path, "gpus", "count"), message, "leave count out, or make them equal")
     yield from _twice(gpus.ids, (*path, "gpus", "ids"), "GPU id")
     yield from _twice((drive.name for drive in run.drives), (*path, "drives"), "drive")
@@ -102,7 +102,7 @@ def _array(run: Run, path: Path) -> Iterator[Problem]:
     if run.node_selection.mode == "all":
         yield Problem((*path, "node_selection", "mode"), "an array can't be on every machine")
     if gpus := run.gpus.ids:
-        message = f"every element would pin the same {len(gpus)} GPUs"
+        message = f"every element would pin the same {_gpus(len(gpus))}"
         yield Problem((*path, "gpus", "ids"), message, "leave ids out of an array")
 
 
@@ -131,12 +131,16 @@ def _placed(run: Run, path: Path) -> Iterator[Problem]:
         if worker.element is not None and not run.array:
             yield Problem((*where, index, "element"), "is for arrays", "leave it out")
         if run.array and len(worker.devices) != run.gpus.count:
-            message = f"holds {len(worker.devices)} GPUs, and an element asks for {run.gpus.count}"
+            message = f"holds {_gpus(len(worker.devices))}; an element asks for {run.gpus.count}"
             yield Problem((*where, index, "devices"), message)
     held = sum(len(worker.devices) for worker in workers)
     if not run.array and held != run.gpus.count:
-        message = f"holds {held} GPUs, and gpus.count is {run.gpus.count}"
+        message = f"holds {_gpus(held)}, and gpus.count is {run.gpus.count}"
         yield Problem(where, message, "they are equal for a run that has its place")
+
+
+def _gpus(count: int) -> str:
+    return "1 GPU" if count == 1 else f"{count} GPUs"
 
 
 def _devices_given_twice(snapshot: Snapshot) -> Iterator[Problem]:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Iterable
-from decimal import Decimal
 from typing import NamedTuple
 
 from pydantic import BaseModel
 
 from stowplan.model.errors import Path
 from stowplan.model.fields import takes_at
+from stowplan.model.units import renamed
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -51,7 +50,8 @@ def meant_for(root: type[BaseModel], path: Path, given: object) -> Guess:
         return Guess(tuple(inner[0].split(".")), f"did you mean {_either(inner)}?")
     close = nearest(name, known)
     if close:
-        return Guess((close,), f"did you mean '{close}'?{_converted(name, close, given)}")
+        amount = renamed(name, close, given)
+        return Guess((close,), f"did you mean '{close}{f': {amount}' if amount else ''}'?")
     outer = takes_at(root, path[:-2])
     if len(path) > 1 and outer and name in outer.names():
         return Guess((), f"it belongs one level up, beside '{path[-2]}'")
@@ -60,39 +60,3 @@ def meant_for(root: type[BaseModel], path: Path, given: object) -> Guess:
 
 def _either(names: list[str]) -> str:
     return " or ".join(f"'{name}'" for name in names)
-
-
-_UNITS: dict[str, tuple[str, Decimal]] = {
-    "bytes": ("memory", Decimal(1)),
-    "b": ("memory", Decimal(1)),
-    **{
-        f"{prefix}{ending}": ("memory", Decimal(base**power))
-        for power, prefix in enumerate("kmgtp", start=1)
-        for ending, base in (("b", 1000), ("ib", 1024))
-    },
-    "ms": ("time", Decimal("0.001")),
-    **dict.fromkeys(("s", "sec", "secs", "seconds"), ("time", Decimal(1))),
-    **dict.fromkeys(("m", "min", "mins", "minutes"), ("time", Decimal(60))),
-    **dict.fromkeys(("h", "hr", "hours"), ("time", Decimal(3600))),
-    **dict.fromkeys(("d", "days"), ("time", Decimal(86400))),
-    "w": ("power", Decimal(1)),
-    "watts": ("power", Decimal(1)),
-    "kw": ("power", Decimal(1000)),
-}
-_SPELT = {"mib": "MiB", "gib": "GiB", "kib": "KiB", "tib": "TiB", "gb": "GB", "mb": "MB"}
-
-
-def _converted(name: str, meant: str, given: object) -> str:
-    """Return what a number comes to in the unit of the field that was meant."""
-    unit, right = (re.split(r"_", text)[-1].lower() for text in (name, meant))
-    if unit == right or not isinstance(given, int | float) or isinstance(given, bool):
-        return ""
-    if not abs(given) < 10**18:  # too large to be meant, infinite, or not a number
-        return ""
-    kind, scale = _UNITS.get(unit, ("", Decimal(1)))
-    right_kind, right_scale = _UNITS.get(right, (None, Decimal(1)))
-    amount = Decimal(str(given)) * scale / right_scale
-    if kind != right_kind or amount != amount.to_integral_value():
-        return ""
-    spelt, right_spelt = _SPELT.get(unit, unit), _SPELT.get(right, right)
-    return f" {given} {spelt} is {int(amount)} {right_spelt}"

@@ -31,32 +31,6 @@ class Frozen(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
 
-_POWERS = {"k": 1, "m": 2, "g": 3, "t": 4, "p": 5}
-_AMOUNT = re.compile(r"^\s*(\d{1,18}(?:\.\d{1,18})?)\s*([kmgtp])(i?)b?\s*$", re.IGNORECASE)
-
-
-def _no_suffix(unit: int, unit_name: str) -> BeforeValidator:
-    """Refuse "64GiB" where a plain number of units is due, and say what it comes to."""
-
-    def refuse(value: Any) -> Any:  # Any: raw input, before it is known to be anything
-        if isinstance(value, str) and (match := _AMOUNT.match(value)):
-            number, prefix, binary = match.groups()
-            scale = (1024 if binary else 1000) ** _POWERS[prefix.lower()]
-            raise PydanticCustomError(
-                "unit",
-                "the unit is in the field's name, so the value is a plain whole number; "
-                "'{text}' is {amount} {unit}",
-                {
-                    "text": value.strip(),
-                    "amount": int(Decimal(number) * scale) // unit,
-                    "unit": unit_name,
-                },
-            )
-        return value
-
-    return BeforeValidator(refuse)
-
-
 def _number(value: Any) -> Any:  # Any: raw input
     """Refuse all but a finite number, in one error for whole numbers and fractions."""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -132,9 +106,9 @@ Few = Annotated[StrictInt, Field(ge=0, le=1024)]
 
 Seed = Annotated[StrictInt, Field(ge=0, le=2**31 - 1)]
 Seconds = Annotated[StrictInt, Field(ge=0, le=10**10)]
-Mib = Annotated[StrictInt, Field(ge=0, le=2**40), _no_suffix(2**20, "MiB")]
-Bytes = Annotated[StrictInt, Field(ge=0, le=2**60), _no_suffix(1, "bytes")]
-Memory = Annotated[StrictInt, Field(ge=0, le=2**50), _no_suffix(1, "bytes")]
+Mib = Annotated[StrictInt, Field(ge=0, le=2**40)]
+Bytes = Annotated[StrictInt, Field(ge=0, le=2**60)]
+Memory = Annotated[StrictInt, Field(ge=0, le=2**50)]
 """Bytes of a machine's memory, or of a worker's ask for it."""
 
 # Limits stand before validators, and at each branch of a union: there pydantic checks natively.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -12,6 +13,7 @@ from pydantic_core import ErrorDetails
 from stowplan.model.errors import Path, Problem
 from stowplan.model.fields import Takes, takes_at
 from stowplan.model.names import meant_for, nearest
+from stowplan.model.units import read_amount
 
 __all__ = ["explained", "fields_at", "nearest", "shown"]
 
@@ -54,6 +56,8 @@ def shown(given: object) -> str:
             return "a mapping"
         case list() | tuple():
             return "a list"
+        case float() if not math.isfinite(given):
+            return {"nan": "NaN", "inf": "infinity"}.get(str(given), "minus infinity")
         case int() if given.bit_length() > 4000:  # Python refuses to write out more
             return "a number of more than a thousand digits"
         case _:
@@ -108,8 +112,6 @@ def _problem(detail: ErrorDetails, path: Path, takes: Takes | None) -> Problem |
         case "thousandths":
             message = f"{shown(given)} has more than three decimals"
             return Problem(path, message, "0.001 is the least share of a core")
-        case "unit":
-            return Problem(path, detail["msg"])
         case "zone" | "year":
             return Problem(path, f"{shown(given)} {detail['msg']}")
         case "datetime_parsing" | "datetime_from_date_parsing" | "datetime_object_invalid":
@@ -129,7 +131,11 @@ def _plain(limit: int | float | Decimal) -> str:
 def _wrong_type(given: Any, path: Path, takes: Takes) -> Problem | None:  # Any: raw input
     if takes.tagged and _is_meant(given, takes):
         return None  # another way to write it was meant, and is told of
-    return Problem(path, f"must be {takes.words()}, not {shown(given)}", _how(given, takes))
+    message = f"must be {takes.words()}, not {shown(given)}"
+    amount = read_amount(str(path[-1]), given) if path and isinstance(given, str) else None
+    if amount and takes.scalars & {int, float}:
+        return Problem(path, message, f"the unit is in the field's name: write {amount}")
+    return Problem(path, message, _how(given, takes))
 
 
 def _is_meant(given: object, takes: Takes) -> bool:
