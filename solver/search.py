@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ortools.sat.python import cp_model
+# The module beneath ortools.sat.python.cp_model: the same protos and solver, without the second
+# that importing pandas takes. OR-Tools is pinned to its minor version for this.
+from ortools.sat.python import cp_model_helper as cp_sat
 
 from stowplan.model.errors import InternalError
 from stowplan.model.reasons import Figure
@@ -80,8 +82,7 @@ def search(
     hint shows that it isn't.
     """
     model = _encoded(program, goal, hint, fixed or {}, also)
-    solver = cp_model.CpSolver()
-    parameters = solver.parameters
+    parameters = cp_sat.SatParameters()
     for name, value in PARAMETERS.items():
         setattr(parameters, name, value)
     parameters.num_workers = limits.workers
@@ -92,22 +93,24 @@ def search(
     parameters.log_search_progress = True
     parameters.log_to_stdout = False
     lines: list[str] = []
-    solver.log_callback = lines.append
+    solver = cp_sat.SolveWrapper()
+    solver.set_parameters(parameters)
+    solver.add_log_callback(lines.append)
     began = time.monotonic()
-    status = solver.solve(model)
+    response = solver.solve(model)  # type: ignore[no-untyped-call]  # C++, without a stub
     wall = time.monotonic() - began
-    if status in (cp_model.MODEL_INVALID, cp_model.INFEASIBLE):
+    if response.status in (cp_sat.MODEL_INVALID, cp_sat.INFEASIBLE):
         raise InternalError(
-            f"CP-SAT says {solver.status_name(status)} of a model that has a known answer: "
-            f"{model.validate() or 'the hint keeps every row'}"
+            f"CP-SAT says {response.status.name} of a model that has a known answer: "
+            f"{cp_sat.CpSatHelper.validate_model(model) or 'the hint keeps every row'}"
         )
     known = goal.terms.at(hint)
     sign = 1 if goal.maximise else -1
     values, objective = list(hint), known
     bound = trivial
-    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        found = list(solver.response_proto.solution)
-        proved = _whole(solver.best_objective_bound, goal.maximise)
+    if response.status in (cp_sat.OPTIMAL, cp_sat.FEASIBLE):
+        found = list(response.solution)
+        proved = _whole(response.best_objective_bound, goal.maximise)
         bound = min(trivial, proved) if goal.maximise else max(trivial, proved)
         if sign * (goal.terms.at(found) - known) >= 0:
             values, objective = found, goal.terms.at(found)
@@ -118,7 +121,7 @@ def search(
         objective=objective,
         bound=bound,
         wall_s=wall,
-        deterministic=solver.response_proto.deterministic_time,
+        deterministic=response.deterministic_time,
         cut_by_wall=not proven and wall >= limits.wall_s,
         log="\n".join(lines),
     )
@@ -137,9 +140,8 @@ def _encoded(
     hint: Sequence[int],
     fixed: Mapping[int, int],
     also: Sequence[Row],
-) -> cp_model.CpModel:
-    model = cp_model.CpModel()
-    proto = model.proto
+) -> cp_sat.CpModelProto:
+    proto = cp_sat.CpModelProto()
     for column, (low, high) in enumerate(zip(program.lower, program.upper, strict=True)):
         value = fixed.get(column)
         ends = (low, high) if value is None else (value, value)
@@ -166,4 +168,4 @@ def _encoded(
     objective.scaling_factor = sign
     proto.solution_hint.vars.extend(range(len(program.upper)))
     proto.solution_hint.values.extend(hint)
-    return model
+    return proto
