@@ -26,6 +26,9 @@ from stowplan.solver.rule import Rule
 FOLDER = Path(__file__).parent / "reference"
 NOTE = "<!-- Made by docs/generate.py; don't edit. -->\n"
 
+TABLE = "#/$defs/Table"
+"""The other way to write a list, said once for all of them."""
+
 type Schema = Mapping[str, Any]  # Any: JSON
 
 
@@ -36,7 +39,10 @@ def pages() -> dict[Path, str]:
         FOLDER / "reasons.md": _reasons(),
         FOLDER / "rules.md": _rules(),
         FOLDER / "snapshot.md": _fields(
-            "Snapshot", "What goes in: one document, YAML or JSON.", json_schema()
+            "Snapshot",
+            "What goes in: one document, YAML or JSON. Any list may be `{table: FILE}` instead, a\n"
+            "CSV or Parquet file beside it.",
+            json_schema(),
         ),
         FOLDER / "decision.md": _fields(
             "Decision",
@@ -48,20 +54,21 @@ def pages() -> dict[Path, str]:
 
 def _commands() -> str:
     text = f"# Commands\n\n{NOTE}"
-    for path, command in _all_commands(cli, "stowplan"):
-        context = click.Context(command, info_name=path, terminal_width=80)
-        text += f"\n## {path}\n\n```text\n{command.get_help(context)}\n```\n"
+    root = cli.make_context("stowplan", [], resilient_parsing=True, terminal_width=80)
+    for context in _with_inner(root):
+        text += f"\n## {context.command_path}\n\n```text\n{context.get_help()}\n```\n"
     return text
 
 
-def _all_commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
-    yield path, command
+def _with_inner(context: click.Context) -> Iterator[click.Context]:
+    """Yield the context of a command, and of each command below it."""
+    yield context
+    command = context.command
     if isinstance(command, click.Group):
-        context = click.Context(command)
         for name in command.list_commands(context):
             inner = command.get_command(context, name)
             assert inner
-            yield from _all_commands(inner, f"{path} {name}")
+            yield from _with_inner(inner.make_context(name, [], context, resilient_parsing=True))
 
 
 def _reasons() -> str:
@@ -111,70 +118,74 @@ def _said(thing: object) -> str:
 
 def _fields(title: str, lead: str, schema: Schema) -> str:
     text = f"# {title}\n\n{NOTE}\n{lead}\n"
-    for path, part in _objects(schema, schema, ""):
-        heading = f"`{path}`" if path else "The document"
+    for name, (part, paths) in _parts(schema).items():
         said = " ".join(part.get("description", "").split())
-        text += f"\n## {heading}\n\n" + (f"{said}\n\n" if said else "")
+        text += f"\n## {name}\n\n{said} "
+        text += f"At {_places(paths)}.\n\n" if any(paths) else "\n\n"
         required = part.get("required", ())
-        text += _table(
-            ("field", "type", "default", "meaning"),
-            [
-                (
-                    f"`{name}`",
-                    _type(field, schema),
-                    "required" if name in required else _default(field),
-                    _meaning(field, f"{path}.{name}" if path else name),
-                )
-                for name, field in part["properties"].items()
-            ],
-        )
-    return text
+        rows = [
+            (
+                f"`{field}`",
+                _type(inner, schema),
+                "required" if field in required else _default(inner),
+                _meaning(inner, f"{paths[0]}.{field}".removeprefix(".")),
+            )
+            for field, inner in part["properties"].items()
+        ]
+        text += _table(("field", "type", "default", "meaning"), rows)
+    return text.replace(" \n\n|", "\n\n|")
 
 
-def _objects(part: Schema, root: Schema, path: str) -> Iterator[tuple[str, Schema]]:
-    """Yield every object that has fields, with the path at which it stands."""
-    for inner, each in _alternatives(part, root, path):
-        if "properties" in each:
-            yield inner, each
-            for name, field in each["properties"].items():
-                yield from _objects(field, root, f"{inner}.{name}" if inner else name)
+def _places(paths: list[str]) -> str:
+    shown = [f"`{path}`" for path in dict.fromkeys(paths)]
+    return ", ".join(shown[:3]) + (" and elsewhere" if shown[3:] else "")
 
 
-def _alternatives(part: Schema, root: Schema, path: str) -> Iterator[tuple[str, Schema]]:
-    part = _resolved(part, root)
-    if part.get("type") == "array":
-        yield from _alternatives(part.get("items", {}), root, f"{path}[]")
-        return
-    choices = part.get("anyOf") or part.get("oneOf")
-    if not choices:
-        yield path, part
-        return
-    for choice in choices:
-        yield from _alternatives(choice, root, path)
+def _parts(root: Schema) -> dict[str, tuple[Schema, list[str]]]:
+    """Return every object that has fields, by its name, with all paths at which it stands."""
+    parts: dict[str, tuple[Schema, list[str]]] = {"The document": (root, [""])}
 
+    def visit(part: Schema, path: str) -> None:
+        for inner in (*part.get("anyOf", ()), *part.get("oneOf", ())):
+            visit(inner, path)
+        if "items" in part:
+            visit(part["items"], f"{path}[]")
+        if part.get("$ref", TABLE) == TABLE:
+            return
+        name = part["$ref"].rpartition("/")[2]
+        definition = root["$defs"][name]
+        if "properties" not in definition:
+            visit(definition, path)
+        elif name in parts:
+            parts[name][1].append(path)
+        else:
+            parts[name] = (definition, [path])
+            for field, inner in definition["properties"].items():
+                visit(inner, f"{path}.{field}")
 
-def _resolved(part: Schema, root: Schema) -> Schema:
-    while "$ref" in part:
-        here: Any = root
-        for name in part["$ref"].removeprefix("#/").split("/"):
-            here = here[name]
-        part = here
-    return part
+    for field, inner in root["properties"].items():
+        visit(inner, field)
+    return parts
 
 
 def _type(part: Schema, root: Schema) -> str:
-    part = _resolved(part, root)
+    if "$ref" in part:
+        name = part["$ref"].rpartition("/")[2]
+        if "properties" in root["$defs"][name]:
+            return f"[{name}](#{name.lower()})"
+        if name in ("Code", "Action"):
+            return f"[{name}](reasons.md)"
+        return _type(root["$defs"][name], root)
     if "const" in part:
         return f"`{part['const']}`"
     if "enum" in part:
         return " or ".join(f"`{value}`" for value in part["enum"])
     if choices := part.get("anyOf") or part.get("oneOf"):
-        return " or ".join(dict.fromkeys(_type(choice, root) for choice in choices))
+        told = (_type(choice, root) for choice in choices if choice.get("$ref") != TABLE)
+        return " or ".join(dict.fromkeys(told))
     match part.get("type"):
         case "array":
             return f"list of {_type(part.get('items', {}), root)}"
-        case "object" if "properties" in part:
-            return "fields below"
         case "object":
             return "mapping"
         case "integer":
@@ -183,17 +194,15 @@ def _type(part: Schema, root: Schema) -> str:
             return "true or false"
         case "string":
             return "time" if part.get("format") == "date-time" else "text"
-        case "null":
-            return "null"
         case other:
             return str(other or "anything")
 
 
 def _default(field: Schema) -> str:
     value = field.get("default")
-    if value is None or value in ("", [], {}) or isinstance(value, dict):
-        return ""
-    return f"`{value}`" if not isinstance(value, bool) else f"`{str(value).lower()}`"
+    if isinstance(value, bool):
+        return f"`{str(value).lower()}`"
+    return "" if value in (None, "", [], {}) or isinstance(value, dict) else f"`{value}`"
 
 
 def _meaning(field: Schema, path: str) -> str:
