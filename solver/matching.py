@@ -100,7 +100,7 @@ def none_is(
     there = _listed(has(lot) for lot in (host.lots if not passing else before))
     numbers: dict[str, Figure] = {"asked": asked, "has": there}
     return Reason.of(
-        Code.NO_MATCHING_GPU, f"has no GPU with {asked} (has {', '.join(there)})", **numbers
+        Code.NO_MATCHING_GPU, f"no GPU with {asked} (has {', '.join(there)})", **numbers
     )
 
 

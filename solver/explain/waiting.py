@@ -22,6 +22,8 @@ from stowplan.solver.hosts import Host
 from stowplan.solver.situation import Situation, given_back
 
 NEVER_LOOSENED = 10_000
+MORE_HARDWARE = 60
+"""What it costs to add to a machine, beside the costs of rules."""
 READY = {"state", "freshness", "pressure", "accepting", "reserved_for"}
 """The rules of the first two filters."""
 NAMED = 3
@@ -120,7 +122,7 @@ def headline(situation: Situation, each: RunClass, run: Run, why: Why) -> Reason
         or _behind(situation, each, run)
         or _outcompeted(situation, each)
         or _too_little_room(situation, each.ask, why)
-        or _least_to_loosen(why)
+        or _least_to_loosen(each.ask, why)
     )
 
 
@@ -148,27 +150,21 @@ def _same_everywhere(why: Why) -> Reason | None:
 
 
 def _summed_up(reasons: Sequence[Reason], hosts: Sequence[str]) -> Reason:
-    """Return one reason for many hosts: the numbers of the one that lacks least."""
+    """Return one reason for all hosts: that of the one that lacks least, with its numbers."""
     best = min(range(len(reasons)), key=lambda index: (_shortfall(reasons[index]), hosts[index]))
     reason = reasons[best]
     if len(reasons) == 1:
-        return reason.model_copy(update={"message": f"{hosts[0]} {_predicate(reason)}"})
-    alike = sum(other.message == reason.message for other in reasons)
-    what = (
-        reason.message if alike == len(reasons) else f"{hosts[best]}, the nearest: {reason.message}"
-    )
-    message = (
-        f"none of {len(reasons)} machines will do; {'each ' if alike == len(reasons) else ''}{what}"
-    )
-    return reason.model_copy(update={"message": message})
+        where = hosts[best]
+    elif all(other.message == reason.message for other in reasons):
+        where = f"on all {len(reasons)} machines"
+    else:
+        where = f"on all {len(reasons)} machines; the nearest, {hosts[best]}"
+    return _said(reason, f"{where}: {reason.message}")
 
 
-def _predicate(reason: Reason) -> str:
-    return (
-        reason.message
-        if reason.message.split()[0] not in ("needs", "the", "there")
-        else f"won't do: {reason.message}"
-    )
+def _said(reason: Reason, message: str, **more: Figure) -> Reason:
+    """Return the reason in other words, with more numbers."""
+    return reason.model_copy(update={"message": message, "numbers": {**reason.numbers, **more}})
 
 
 def _shortfall(reason: Reason) -> float:
@@ -325,10 +321,8 @@ def _too_little_room(situation: Situation, ask: Ask, why: Why) -> Reason | None:
     if not best.now:
         return Reason.of(Code.SOLVER_LIMIT, "fits, and was not placed in the time given")
     reason = best.now[0].reason
-    numbers: dict[str, Figure] = {**reason.numbers, "closest": best.host.name}
-    return reason.model_copy(
-        update={"message": f"{reason.message} on {best.host.name}, the closest", "numbers": numbers}
-    )
+    message = f"the closest, {best.host.name}: {reason.message}"
+    return _said(reason, message, closest=best.host.name)
 
 
 def _too_few_places(
@@ -347,7 +341,7 @@ def _too_few_places(
     short = [verdict for verdict in takers if verdict.now] or [best]
     worst = min(short, key=lambda verdict: _lack(situation, ask, verdict))
     code = worst.now[0].reason.code if worst.now else Code.INSUFFICIENT_CPU
-    detail = f"; {worst.host.name}, the closest: {worst.now[0].reason.message}" if worst.now else ""
+    detail = f"; the closest, {worst.host.name}: {worst.now[0].reason.message}" if worst.now else ""
     return Reason.of(
         code,
         f"needs room for {tasks} workers at once, and {fit} fit{detail}",
@@ -357,17 +351,18 @@ def _too_few_places(
     )
 
 
-def _least_to_loosen(why: Why) -> Reason:
+def _least_to_loosen(ask: Ask, why: Why) -> Reason:
     """Return the first reason of the host that would take the least loosening."""
 
     def cost(verdict: Verdict) -> tuple[int, str]:
-        costs = (failing.rule.cost for failing in verdict.empty)
-        return (sum(NEVER_LOOSENED if each is None else each for each in costs), verdict.host.name)
+        failing = {each.rule.name: each.rule.cost for each in verdict.empty}
+        if ask.gpus > len(verdict.host.empty.devices):
+            failing["room"] = MORE_HARDWARE
+        costs = (NEVER_LOOSENED if each is None else each for each in failing.values())
+        return (sum(costs), verdict.host.name)
 
     best = min(why.verdicts, key=cost)
     reason = best.empty[0].reason
     others = len(why.verdicts) - 1
-    rest = f"; {others} other{'s' if others > 1 else ''} won't do either" if others else ""
-    return reason.model_copy(
-        update={"message": f"{best.host.name}, the nearest: {reason.message}{rest}"}
-    )
+    rest = f" ({others} more won't do either)" if others else ""
+    return _said(reason, f"the nearest, {best.host.name}: {reason.message}{rest}")

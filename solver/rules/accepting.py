@@ -13,7 +13,7 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     machine = host.machine
     why = f" ({machine.state_reason})" if machine.state_reason else ""
     if machine.state == "cordoned":
-        return Reason.of(Code.MACHINE_CORDONED, f"is cordoned{why}")
+        return Reason.of(Code.MACHINE_CORDONED, f"cordoned{why}")
     if machine.state == "draining":
-        return Reason.of(Code.MACHINE_DRAINING, f"is draining{why}")
+        return Reason.of(Code.MACHINE_DRAINING, f"draining{why}")
     return None

@@ -13,10 +13,10 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     machine = host.machine
     missing = tuple(sorted(ask.needs - {*machine.capabilities, *machine.only}))
     if missing:
-        return Reason.of(Code.CAPABILITY_MISSING, f"lacks {', '.join(missing)}", missing=missing)
+        return Reason.of(Code.CAPABILITY_MISSING, f"without {', '.join(missing)}", missing=missing)
     if machine.only and ask.needs.isdisjoint(machine.only):
         kept = tuple(sorted(machine.only))
         return Reason.of(
-            Code.CAPABILITY_MISSING, f"takes only runs that need {' or '.join(kept)}", only=kept
+            Code.CAPABILITY_MISSING, f"only for runs that need {' or '.join(kept)}", only=kept
         )
     return None

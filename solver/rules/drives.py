@@ -12,10 +12,10 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """DRIVE_MISSING where one doesn't exist, else DRIVE_UNREACHABLE, else DRIVE_FULL."""
     for name, _ in ask.drives:
         if name not in host.drives:
-            return Reason.of(Code.DRIVE_MISSING, f"there is no drive '{name}'", drive=name)
+            return Reason.of(Code.DRIVE_MISSING, f"no drive is called '{name}'", drive=name)
     for name, _ in ask.drives:
         if not host.drives[name].reachable:
-            return Reason.of(Code.DRIVE_UNREACHABLE, f"can't reach drive '{name}'", drive=name)
+            return Reason.of(Code.DRIVE_UNREACHABLE, f"drive '{name}' is out of reach", drive=name)
     for name, need in ask.drives:
         free = host.drives[name].free_bytes
         if free is not None and need > free:

@@ -19,6 +19,6 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     ]
     return Reason.of(
         Code.LABEL_MISSING,
-        f"lacks the label {', '.join(told)}",
+        f"without the label {', '.join(told)}",
         missing=tuple(f"{key}={value}" for key, value in missing),
     )

@@ -13,5 +13,5 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     most = host.machine.constraints.max_accelerators
     if most is None or ask.gpus <= most:
         return None
-    text = f"lets one run have {most} GPUs, and {ask.gpus} are asked for"
+    text = f"at most {most} GPUs for one run, {ask.gpus} asked for"
     return Reason.of(Code.MAX_ACCELERATORS, text, need=ask.gpus, most=most)

@@ -12,4 +12,4 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """NOT_SELECTED unless no name is given or the host's is."""
     if not ask.names or host.name in ask.names:
         return None
-    return Reason.of(Code.NOT_SELECTED, "is not among the machines that the run names")
+    return Reason.of(Code.NOT_SELECTED, "not among the machines that the run names")

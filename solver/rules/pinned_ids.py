@@ -16,10 +16,10 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
         return None
     absent = tuple(sorted(ask.ids - host.empty.devices))
     if absent:
-        text = f"doesn't have the pinned GPU {', '.join(absent)}"
+        text = f"without the pinned GPU {', '.join(absent)}"
         return Reason.of(Code.NO_MATCHING_GPU, text, missing=absent)
     busy = tuple(sorted(ask.ids - room.devices))
     if busy:
-        text = f"the pinned GPU {', '.join(busy)} isn't free"
+        text = f"pinned GPU {', '.join(busy)} not free"
         return Reason.of(Code.PINNED_GPU_BUSY, text, busy=busy)
     return None

@@ -18,7 +18,7 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     own = ", ".join(ask.pools) or "none"
     return Reason.of(
         Code.POOL_MISMATCH,
-        f"is in {f'pool {pool}' if pool else 'no pool'}; workspace {ask.workspace} may use {own}",
+        f"in {f'pool {pool}' if pool else 'no pool'}; workspace {ask.workspace} may use {own}",
         pool=pool,
         pools=ask.pools,
     )

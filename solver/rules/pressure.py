@@ -13,4 +13,4 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     if host.machine.state != "pressure":
         return None
     what = host.machine.state_reason or "memory or disk"
-    return Reason.of(Code.MACHINE_PRESSURE, f"is under pressure ({what})")
+    return Reason.of(Code.MACHINE_PRESSURE, f"under pressure ({what})")

@@ -14,6 +14,4 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     if not missing:
         return None
     kept = ", ".join(f"{key}={value}" for key, value in sorted(host.machine.reserved_for.items()))
-    return Reason.of(
-        Code.MACHINE_RESERVED, f"takes only runs that select {kept}", reserved_for=kept
-    )
+    return Reason.of(Code.MACHINE_RESERVED, f"only for runs that select {kept}", reserved_for=kept)

@@ -28,7 +28,7 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     if not ask.gpus:
         return None
     if not host.lots:
-        return Reason.of(Code.NO_MATCHING_GPU, "has no GPU", need=ask.gpus)
+        return Reason.of(Code.NO_MATCHING_GPU, "no GPU", need=ask.gpus)
     whole = sum(len(lot.ids) for lot in host.lots if matches(ask, lot))
     if not whole:
         return None

@@ -13,7 +13,7 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     machine = host.machine
     if machine.state == "down":
         why = f": {machine.state_reason}" if machine.state_reason else ""
-        return Reason.of(Code.MACHINE_DOWN, f"is down{why}")
+        return Reason.of(Code.MACHINE_DOWN, f"down{why}")
     if not (machine.cpu_cores or machine.memory_bytes or machine.devices):
-        return Reason.of(Code.MACHINE_DOWN, "reports no cores, no memory and no GPUs")
+        return Reason.of(Code.MACHINE_DOWN, "no cores, no memory and no GPUs reported")
     return None
