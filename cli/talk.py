@@ -75,7 +75,7 @@ def shown_working(what: str) -> Iterator[None]:
     started = time.monotonic()
 
     def tick() -> None:
-        while not over.wait(QUIET_S if time.monotonic() - started < QUIET_S else 0.5):
+        while not over.wait(QUIET_S if time.monotonic() - started < QUIET_S else 1.0):
             gone = time.monotonic() - started
             click.echo(f"\r\x1b[K{what} ... {gone:.0f} s", nl=False, err=True)
 

@@ -35,7 +35,7 @@ _BLOCK = re.compile(
     r"(?:^<!-- (?P<mark>[^>]*) -->\n)?^```(?P<kind>\w*)\n(?P<text>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-_TAKEN = re.compile(r"\b[\d,]+(?:\.\d+)? s\b")
+_TAKEN = re.compile(r" *\b[\d,]+(?:\.\d+)? s\b")
 _NEWCOMER = "pip install -q uv && uv run "
 
 
@@ -90,7 +90,7 @@ def told(page: Path, folder: Path) -> str:
 
 def timeless(output: str) -> str:
     """Return an output without the seconds that solving took."""
-    return _TAKEN.sub("# s", output)
+    return _TAKEN.sub(" # s", output)
 
 
 def _ran(block: Block, folder: Path) -> str:

@@ -17,12 +17,8 @@ def add_decision(
     """Add all of a decision: the summary, what runs, what doesn't and why."""
     now = f"{decision.now:%Y-%m-%d %H:%M:%S %Z}"
     page.add(words((decision.snapshot, "bold"), f"  at {now}, {say.fleet(snapshot)}"))
-    page.add(
-        words(
-            (say.outcomes(decision), "bold"),
-            f"; {say.gpus_in_use(decision, snapshot)}; {say.proof(decision.solver, took_s)}",
-        )
-    )
+    page.add(words((say.outcomes(decision), "bold"), f"; {say.gpus_in_use(decision, snapshot)}"))
+    page.add(words(say.proof(decision.solver, took_s)))
     add_running(page, decision, snapshot, whole=whole)
     add_waiting(page, decision, whole=whole)
     add_rest(page, decision)
