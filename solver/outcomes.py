@@ -23,6 +23,7 @@ from stowplan.model.snapshot import Snapshot, content_hash
 from stowplan.model.warnings import warnings
 from stowplan.solver.asks import RunClass, queue_order, waiting_elements
 from stowplan.solver.decode import Start
+from stowplan.solver.explain.headline import headline
 from stowplan.solver.explain.placed import (
     Standing,
     asked_and_got,
@@ -30,7 +31,7 @@ from stowplan.solver.explain.placed import (
     value_of,
     workers_of,
 )
-from stowplan.solver.explain.waiting import Why, examined, headline
+from stowplan.solver.explain.waiting import Why, examined
 from stowplan.solver.requests import Requests, is_in_place
 from stowplan.solver.settings import Settings
 from stowplan.solver.situation import Situation
@@ -146,7 +147,7 @@ class _Outcomes:
             hosts_checked=len(why.verdicts),
             hosts_ready=why.ready,
             hosts_down=why.down,
-            closest=why.closest,
+            closest=why.closest.host.name if why.closest else None,
             hosts=why.rows if first == run.name else (),
             same_as=first if first != run.name and why.rows else None,
             evaluated_at=self._situation.snapshot.now,

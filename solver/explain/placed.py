@@ -14,6 +14,7 @@ from stowplan.model.reasons import Code, Reason
 from stowplan.solver import points
 from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.decode import Seat, Start
+from stowplan.solver.explain.alike import grouped
 from stowplan.solver.hosts import Host
 from stowplan.solver.matching import tally
 from stowplan.solver.situation import Situation, given_back
@@ -121,16 +122,12 @@ class Standing:
     def refusing(self) -> tuple[Rejected, ...]:
         """The hosts that can't take one more of its workers, with their reasons."""
         ask, eligibility = self.each.ask, self.situation.eligibility
-        alike: dict[str, tuple[list[str], tuple[Reason, ...]]] = {}
+        said = []
         for host in eligibility.listed(ask):
             failing = eligibility.failing(ask, host, self.situation.room_left(host))
             if failing:
-                reasons = tuple(each.reason for each in failing)
-                key = repr([(each.code, sorted(each.numbers.items())) for each in reasons])
-                alike.setdefault(key, ([], reasons))[0].append(host.name)
-        return tuple(
-            Rejected(hosts=tuple(names), reasons=reasons) for names, reasons in alike.values()
-        )
+                said.append((host.name, "", tuple(each.reason for each in failing)))
+        return tuple(Rejected(hosts=hosts, reasons=reasons) for hosts, _, reasons in grouped(said))
 
     @cached_property
     def willing(self) -> tuple[tuple[Host, int, int], ...]:
