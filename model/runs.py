@@ -15,6 +15,7 @@ from stowplan.model.types import (
     Flag,
     Frozen,
     Labels,
+    Many,
     Memory,
     Mib,
     Name,
@@ -32,7 +33,7 @@ Profile = Literal["balanced", "cost", "speed"]
 class Gpus(Frozen):
     """The GPUs a run asks for, over all its workers."""
 
-    count: Count = 0
+    count: Many = 0
     """Of the whole run, not of a worker; as many as `ids` where only they are given."""
     models: tuple[str, ...] = ()
     """Any of these; each a part of the reported model's name, in any case."""
@@ -79,7 +80,7 @@ class NodeSelection(Frozen):
     """any: workers may share a machine; exact: never; all: one on every machine that could."""
     names: Names = ()
     match_labels: Labels = {}
-    count: Positive | None = None
+    count: Annotated[Many, Field(ge=1)] | None = None
     """The workers of a run without GPUs."""
 
 
@@ -142,7 +143,7 @@ class Service(Frozen):
 class Array(Frozen):
     """Many elements alike under one name, each placed as a run of its own."""
 
-    size: Positive
+    size: Annotated[Many, Field(ge=1)]
     """Elements are numbered from 0 to size - 1."""
     max_parallel: Positive | None = None
     finished: tuple[Count, ...] = ()
@@ -182,7 +183,7 @@ class Run(Frozen):
     """A fixed ask, for each worker."""
     memory_bytes: Memory = 0
     """A fixed ask, for each worker."""
-    machines: Positive | None = None
+    machines: Annotated[Many, Field(ge=1)] | None = None
     topology: Topology = Topology()
     network: Network = Network()
     node_selection: NodeSelection = NodeSelection()

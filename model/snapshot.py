@@ -66,8 +66,19 @@ class Snapshot(Frozen):
         return named | {workspace.name: workspace for workspace in self.policy.workspaces}
 
     def digest(self) -> str:
-        """Return a hash of all that the snapshot says, the same for the same content."""
-        return content_hash(self.model_dump(mode="json", by_alias=True))
+        """Return a hash of all that the snapshot says; the order of machines or runs says nothing."""
+        return content_hash(_in_order(self.model_dump(mode="json", by_alias=True)))
+
+
+def _in_order(content: Any) -> Any:  # Any: whatever JSON can hold
+    """Sort lists of named things by name: their order in the file says nothing."""
+    if isinstance(content, dict):
+        return {key: _in_order(value) for key, value in content.items()}
+    if isinstance(content, list):
+        items = [_in_order(value) for value in content]
+        named = all(isinstance(item, dict) and "name" in item for item in items)
+        return sorted(items, key=lambda item: str(item["name"])) if named else items
+    return content
 
 
 def content_hash(content: Any) -> str:  # Any: whatever JSON can hold

@@ -101,6 +101,9 @@ Names = Annotated[
 
 Count = Annotated[StrictInt, Field(ge=0, le=10**9)]
 Positive = Annotated[StrictInt, Field(ge=1, le=10**10)]
+Many = Annotated[StrictInt, Field(ge=0, le=10**6)]
+"""GPUs, workers or elements of one run; with this limit no sum of the solver leaves 2^53."""
+
 Few = Annotated[StrictInt, Field(ge=0, le=1024)]
 """Things alike in one machine."""
 
