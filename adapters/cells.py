@@ -26,7 +26,7 @@ def read_cell(text: str, takes: Takes) -> Any:  # Any: raw input
     A cell that begins with [ or { is JSON where the field takes a list or a mapping; a list is
     also written `a;b`. Raises BadCell where JSON is due and isn't there.
     """
-    if takes.items is not None and text.startswith("["):
+    if takes.items is not None and text.startswith(("[", '{"')):  # {1..4} begins a range of names
         return _json(text)
     if (takes.models or takes.values is not None) and text.startswith("{"):
         return _json(text)

@@ -115,7 +115,7 @@ class _Reader:
     def _scalar(self, node: Any) -> Any:
         text: str = node.value
         match node.tag.removeprefix(_TAG):
-            case "str" | "merge" | "!":
+            case "str" | "merge":
                 return text
             case "null":
                 return None
@@ -167,7 +167,7 @@ class _Reader:
         return {**merged, **own} if merged else own
 
     def _known_tag(self, node: Any, kind: str) -> None:
-        if node.tag not in (_TAG + kind, "!"):
+        if node.tag != _TAG + kind:
             tag = node.tag.removeprefix(_TAG)
             self._wrong(node, f"the tag '{tag}' is not known here", "leave it out")
 

@@ -36,6 +36,10 @@ Mode = Literal["efficiency", "balanced", "performance", "legacy"]
 PortState = Literal["up", "down"]
 Interconnect = Literal["infiniband", "roce"]
 
+MOST_MACHINES = 200_000
+MOST_GPUS = 1_000_000
+"""A fleet's: far more than one cycle can look at, and still within a computer's memory."""
+
 
 class _Card(Frozen):
     model: Name
@@ -322,10 +326,18 @@ class Fleet(Frozen):
     @classmethod
     def _one_each(cls, machines: tuple[Machine, ...]) -> tuple[Machine, ...]:
         """Make a machine of each name that a range stands for, and name the devices."""
+        named = [(machine, expand(machine.name)) for machine in machines]
+        hosts = sum(len(names) for _, names in named)
+        gpus = sum(len(names) * len(machine.devices) for machine, names in named)
+        if hosts > MOST_MACHINES or gpus > MOST_GPUS:
+            raise ValueError(
+                f"the ranges stand for {hosts:,} machines with {gpus:,} GPUs; "
+                f"at most {MOST_MACHINES:,} with {MOST_GPUS:,}"
+            )
         return tuple(
             machine.model_copy(update={"name": name, "devices": _identified(machine, name)})
-            for machine in machines
-            for name in expand(machine.name)
+            for machine, names in named
+            for name in names
         )
 
 

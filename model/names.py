@@ -48,13 +48,13 @@ def meant_for(root: type[BaseModel], path: Path, given: object) -> Guess:
     ]
     if inner:
         return Guess(tuple(inner[0].split(".")), f"did you mean {_either(inner)}?")
+    outer = takes_at(root, path[:-2])
+    if len(path) > 1 and outer and name in outer.names():
+        return Guess((), f"it belongs one level up, beside '{path[-2]}'")
     close = nearest(name, known)
     if close:
         amount = renamed(name, close, given)
         return Guess((close,), f"did you mean '{close}{f': {amount}' if amount else ''}'?")
-    outer = takes_at(root, path[:-2])
-    if len(path) > 1 and outer and name in outer.names():
-        return Guess((), f"it belongs one level up, beside '{path[-2]}'")
     return Guess((), f"known: {', '.join(known)}")
 
 

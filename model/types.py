@@ -35,7 +35,7 @@ def _number(value: Any) -> Any:  # Any: raw input
     """Refuse all but a finite number, in one error for whole numbers and fractions."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise PydanticCustomError("float_type", "must be a number")
-    if not math.isfinite(value):
+    if isinstance(value, float) and not math.isfinite(value):
         raise PydanticCustomError("float_type", "must be a finite number")
     return value
 

@@ -102,7 +102,8 @@ def _terms(snapshot: Snapshot) -> Iterator[str]:
     for term, names in runs.items():
         matched = [model for model in models if term.lower() in model.lower()]
         if len(matched) > 1:
-            others = f" (and {len(names) - 1:,} more runs)" if len(names) > 1 else ""
+            more = len(names) - 1
+            others = f" (and {more:,} more run{'s' if more > 1 else ''})" if more else ""
             where = f"runs[{names[0]}].gpus.models"
             yield f"{where}{others}: '{term}' matches {' and '.join(matched)}"
 

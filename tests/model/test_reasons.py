@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stowplan.model.reasons import ACTIONS, MEANINGS, Action, Code, Reason
+
+FIGURES = (
+    st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text()
+    | st.booleans()
+    | st.none()
+)
+
+
+@pytest.mark.parametrize("code", Code)
+def test_every_code_has_one_meaning_and_something_to_do(code: Code) -> None:
+    assert MEANINGS[code]
+    assert ACTIONS[code]
+    assert Reason.of(code, "so").action is ACTIONS[code][0]
+
+
+def test_no_two_codes_mean_the_same() -> None:
+    assert len(set(MEANINGS.values())) == len(Code)
+
+
+def test_a_code_that_is_not_known_is_kept_as_it_was_recorded() -> None:
+    recorded = {"code": "FROM_TOMORROW", "message": "so", "action": "NONE"}
+    reason = Reason.model_validate(recorded)
+    assert (reason.code, reason.original) == (Code.UNKNOWN, "FROM_TOMORROW")
+    again = Reason.model_validate_json(reason.model_dump_json())
+    assert again == reason
+
+
+@given(st.sampled_from(Code), st.text(), st.dictionaries(st.text(), FIGURES))
+def test_a_reason_comes_back_from_json_as_it_was(
+    code: Code, message: str, numbers: dict[str, int | float | str | bool | None]
+) -> None:
+    reason = Reason(code=code, message=message, numbers=numbers, action=Action.NONE)
+    assert Reason.model_validate_json(reason.model_dump_json()) == reason

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from tests.build import card, machine, run, running, snapshot
+
+from stowplan.model.warnings import SHOWN, warnings
+
+
+def test_a_plain_snapshot_has_nothing_odd() -> None:
+    assert warnings(snapshot([machine("m", 8)], [run("r", 8), run("c")])) == ()
+
+
+def test_an_empty_fleet_is_told_of() -> None:
+    assert warnings(snapshot([], [run("r")])) == ("the fleet has no machines: every run waits",)
+
+
+def test_a_denied_gpu_that_is_not_there_is_told_with_the_nearest() -> None:
+    denied = {"denied_devices": ["m/0", "m/11"]}
+    assert warnings(snapshot([machine("m", 2, constraints=denied)], [])) == (
+        "fleet.machines[m].constraints.denied_devices: it has no GPU 'm/11'; did you mean 'm/1'?",
+    )
+
+
+def test_a_denied_gpu_of_one_machine_of_a_range_is_there() -> None:
+    denied = {"denied_devices": ["m-2/0"]}
+    devices = {"count": 1, "model": "L4", "memory_mib": 1}
+    fleet = [machine("m-{1..3}", devices=devices, constraints=denied)]
+    assert warnings(snapshot(fleet, [])) == ()
+
+
+def test_machines_that_drives_and_reservations_name_are_in_the_fleet() -> None:
+    kept = {"workspace": "w", "from": "2026-09-21T06:00:00Z", "to": "2026-09-21T07:00:00Z"}
+    whole = snapshot(
+        [machine("gpu-01")],
+        [],
+        drives=[{"name": "d", "machine": "gpu-1"}, {"name": "e", "machine": "gpu-01"}],
+        reservations=[{"name": "r", "machines": ["gpu-{01..02}", "elsewhere"], **kept}],
+    )
+    assert warnings(whole) == (
+        "fleet.drives[d].machine: no machine 'gpu-1'; did you mean 'gpu-01'?",
+        "fleet.reservations[r].machines: no machine 'gpu-02'; did you mean 'gpu-01'?",
+        "fleet.reservations[r].machines: no machine 'elsewhere'",
+    )
+
+
+def test_a_term_that_matches_several_models_is_told_with_them() -> None:
+    cards = [card(model="NVIDIA L4"), card(model="NVIDIA L40S"), card(model="NVIDIA H100 PCIe")]
+    runs = [
+        run("a", {"count": 1, "models": ["l4"]}),
+        run("b", {"count": 1, "models": ["l4", "H100"]}),
+    ]
+    assert warnings(snapshot([machine("m", cards)], runs)) == (
+        "runs[a].gpus.models (and 1 more run): 'l4' matches NVIDIA L4 and NVIDIA L40S",
+    )
+
+
+def test_more_used_than_there_is_is_told() -> None:
+    used = machine("m", cpu_cores=4, memory_bytes=10, used={"cpu_cores": 5, "memory_bytes": 11})
+    assert warnings(snapshot([used], [])) == (
+        "fleet.machines[m].used.cpu_cores: 5 is more than the machine has (4)",
+        "fleet.machines[m].used.memory_bytes: 11 is more than the machine has (10)",
+    )
+    held = machine("m", cpu_cores=4, memory_bytes=10, used={"cpu_cores": 2})
+    takes = running("r", ("m", 0), cpu_cores=2.5, memory_bytes=12)
+    assert warnings(snapshot([held], [takes])) == (
+        "m: its runs and others hold 0.5 cores more than it has",
+        "m: its runs and others hold 2 bytes more than it has",
+    )
+
+
+def test_facts_that_nothing_reads_are_told_last() -> None:
+    assert warnings(snapshot([], [run("r", image_mib=5)]))[-1] == (
+        "runs[].image_mib is not used yet (estimates)"
+    )
+
+
+def test_many_of_a_kind_are_counted() -> None:
+    fleet = [machine(f"m{n}", cpu_cores=1, used={"cpu_cores": 2}) for n in range(SHOWN + 3)]
+    told = warnings(snapshot(fleet, []))
+    assert len(told) == SHOWN + 1
+    assert told[-1] == "... and 3 more like it"
