@@ -66,7 +66,7 @@ class Snapshot(Frozen):
         return named | {workspace.name: workspace for workspace in self.policy.workspaces}
 
     def digest(self) -> str:
-        """Return a hash of all that the snapshot says; the order of machines or runs says nothing."""
+        """Return a hash of all that the snapshot says, whatever the order of machines or runs."""
         return content_hash(_in_order(self.model_dump(mode="json", by_alias=True)))
 
 
