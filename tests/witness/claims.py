@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 
 from stowplan.model.decision import (
@@ -23,7 +22,6 @@ from tests.witness.asked import (
     gpus_each,
     gpus_held,
     holding,
-    is_uneven,
     is_waiting,
     is_within_quota,
     may_start,
@@ -32,12 +30,11 @@ from tests.witness.asked import (
     quota_of,
     run_named,
 )
-from tests.witness.fits import ahead, fits_alone, fits_beside, refusal, workers_of
+from tests.witness.fits import ahead, fits_alone, fits_beside, refusals, workers_of
 from tests.witness.machines import (
+    Room,
     barred,
     checked,
-    in_pools,
-    not_chosen,
     not_ready,
     rooms,
     slots,
@@ -100,10 +97,10 @@ class _Case:
     def of_waiting(
         self, outcome: WaitingRun, tables: Mapping[str, tuple[HostRow, ...]]
     ) -> Iterator[str]:
-        if not is_waiting(self.snapshot, self.run):
+        if self.run.state != "pending" and not is_waiting(self.snapshot, self.run):
             yield "is said to wait, and has nothing to start"
-        if (code := refusal(self.snapshot, self.run)) and self.snapshot.fleet.machines:
-            yield f"waits, and must be refused: {code}"
+        if (codes := refusals(self.snapshot, self.run)) and self.snapshot.fleet.machines:
+            yield f"waits, and must be refused: {codes}"
         yield from self._headline(str(outcome.reason.code))
         yield from self._counts(outcome)
         yield from self._closest(outcome.closest)
@@ -113,19 +110,7 @@ class _Case:
         yield from self._array(outcome.array)
 
     def of_refused(self, outcome: RefusedRun) -> Iterator[str]:
-        is_true = {
-            "NOT_SELECTED": bool(self.snapshot.fleet.machines)
-            and not {machine.name for machine in self.snapshot.fleet.machines}.issuperset(
-                self.run.node_selection.names
-            ),
-            "POOL_RESTRICTED": bool(self.snapshot.fleet.machines)
-            and not any(
-                in_pools(self.snapshot, machine, self.run)
-                for machine in self.snapshot.fleet.machines
-            ),
-            "UNEVEN_SHAPE": is_uneven(self.run),
-        }
-        if not is_true.get(str(outcome.reason.code)):
+        if str(outcome.reason.code) not in refusals(self.snapshot, self.run):
             yield f"is refused by {outcome.reason.code}, which isn't so"
 
     def of_array(self, outcome: PlacedRun | StayingRun) -> Iterator[str]:
@@ -176,38 +161,29 @@ class _Case:
     def _reason_of_hosts(self, code: str, alone: bool, is_short: bool) -> Iterator[str]:
         if alone:
             yield f"{code}, and fits alone"
-        common, quota = self._common(), quota_of(self.snapshot, self.run.workspace) or 0
-        if is_short and not common and gpus_each(self.run) <= quota:
+        if not self.machines:
+            return
+        never = [self._never(machine) for machine in self.machines]
+        everywhere = set.intersection(*never)
+        said = SHORT.get(code, code)
+        if everywhere - {"GPUs"} and said not in everywhere:
+            yield f"{code}, and every host says {sorted(everywhere)}"
+        quota = quota_of(self.snapshot, self.run.workspace) or 0
+        if is_short and not everywhere and gpus_each(self.run) <= quota:
             yield f"{code} comes before its quota, which is short"
-        if common and code != common:
-            yield f"{code}, and every host says {common}"
-        if code in FIXED and self.machines:
-            if not any(code in barred(self.snapshot, each, self.run) for each in self.machines):
-                yield f"{code}, which no host says"
-        elif (
-            self.machines
-            and workers_of(self.snapshot, self.run) == 1
-            and not any(SHORT.get(code) in self._short_of(each) for each in self.machines)
-        ):
-            yield f"{code}, and no host is short of that"
+        now = [self._short_of(machine, self.free) for machine in self.machines]
+        is_one = workers_of(self.snapshot, self.run) == 1
+        if (code in FIXED or is_one) and said not in set.union(*never, *now):
+            yield f"{code}, which is so on no host"
 
-    def _common(self) -> str | None:
-        """The one code of filters 1 to 4 that comes first on every host."""
-        first = {
-            next(
-                itertools.chain(
-                    not_ready(self.snapshot, machine, self.run),
-                    not_chosen(self.snapshot, machine, self.run),
-                ),
-                None,
-            )
-            for machine in self.machines
-        }
-        return first.pop() if len(first) == 1 else None
+    def _never(self, machine: Machine) -> set[str]:
+        """What keeps the run off the machine even when it is empty."""
+        empty = rooms(self.snapshot, empty=True)
+        return {*barred(self.snapshot, machine, self.run), *self._short_of(machine, empty)}
 
-    def _short_of(self, machine: Machine) -> set[str]:
-        """What one worker of the run lacks on the machine, beside what is placed."""
-        room, gpus = self.free[machine.name], gpus_each(self.run)
+    def _short_of(self, machine: Machine, free: Mapping[str, Room]) -> set[str]:
+        """What one worker of the run lacks on the machine."""
+        room, gpus = free[machine.name], gpus_each(self.run)
         lacks = {
             "cores": cores_each(self.run, gpus) > max(0, room.cores),
             "memory": memory_each(self.run, gpus) > max(0, room.memory),
@@ -255,10 +231,10 @@ class _Case:
         takes = slots(self.snapshot, machine, self.run, self.free)
         if not takes and not said:
             yield f"says nothing of {machine.name}, which can't take it"
-        if takes and not SHARED.issuperset(said):
+        if takes and not {"OK", *SHARED}.issuperset(said):
             yield f"says {said} of {machine.name}, which can take a worker"
         short = {SHORT[code] for code in said if code in SHORT}
-        if short != (is_short := self._short_of(machine)):
+        if short != (is_short := self._short_of(machine, self.free)):
             yield f"says {said} of {machine.name}, which is short of {sorted(is_short)}"
 
     def _array(self, said: ArrayCount | None) -> Iterator[str]:

@@ -80,14 +80,17 @@ def ahead(snapshot: Snapshot, run: Run) -> list[Run]:
     ]
 
 
-def refusal(snapshot: Snapshot, run: Run) -> str | None:
-    """The code for which the run is refused, whatever the room."""
-    names = {machine.name for machine in snapshot.fleet.machines}
-    if names and not names.issuperset(run.node_selection.names):
-        return "NOT_SELECTED"
-    if names and not any(in_pools(snapshot, m, run) for m in snapshot.fleet.machines):
-        return "POOL_RESTRICTED"
-    return "UNEVEN_SHAPE" if is_uneven(run) else None
+def refusals(snapshot: Snapshot, run: Run) -> list[str]:
+    """The codes for which the run is refused, whatever the room."""
+    machines = snapshot.fleet.machines
+    codes: list[str] = []
+    if machines and not {each.name for each in machines}.issuperset(run.node_selection.names):
+        codes.append("NOT_SELECTED")
+    if machines and not any(in_pools(snapshot, each, run) for each in machines):
+        codes.append("POOL_RESTRICTED")
+    if is_uneven(run):
+        codes.append("UNEVEN_SHAPE")
+    return codes
 
 
 def workers_of(snapshot: Snapshot, run: Run) -> int:
@@ -106,7 +109,7 @@ def workers_of(snapshot: Snapshot, run: Run) -> int:
 
 
 def _has_room(snapshot: Snapshot, run: Run, free: Mapping[str, Room], elements: int) -> bool:
-    if refusal(snapshot, run):
+    if refusals(snapshot, run):
         return False
     want = elements * workers_of(snapshot, run)
     takes = [slots(snapshot, machine, run, free) for machine in snapshot.fleet.machines]
