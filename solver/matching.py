@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Callable, Iterable
+from decimal import Decimal
 from typing import NamedTuple
 
 from stowplan.model.reasons import Code, Figure, Reason
@@ -10,7 +13,7 @@ from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host, Lot
 
-SLACK_GB = 0.5
+SLACK_GB = Decimal("0.5")
 """A card that reports a little less than its nominal memory still counts as having it."""
 
 
@@ -27,7 +30,13 @@ def has_vendor(ask: Ask, lot: Lot) -> bool:
 def has_memory(ask: Ask, lot: Lot) -> bool:
     """Whether memory_mib x 2^20 >= (asked - 0.5) x 10^9."""
     asked = ask.min_memory_gb
-    return asked is None or lot.memory_mib * 2**20 >= (asked - SLACK_GB) * 10**9
+    return asked is None or lot.memory_mib * 2**20 >= _least_bytes(asked)
+
+
+@functools.cache
+def _least_bytes(asked: float) -> int:
+    """Return (asked - 0.5) x 10^9 of the number as it is written; a float can be a byte off."""
+    return math.ceil((Decimal(str(asked)) - SLACK_GB) * 10**9)
 
 
 def is_pinned(ask: Ask, lot: Lot) -> bool:

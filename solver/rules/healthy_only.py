@@ -12,11 +12,13 @@ READS_ROOM = True
 
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
-    """INSUFFICIENT_HEALTHY_GPUS where the GPUs at risk would have made it enough."""
+    """INSUFFICIENT_HEALTHY_GPUS where those at risk would have made it enough, the faulted not."""
     if not ask.healthy_only:
         return None
     count = tally(ask, host, room)
-    if count.sound >= ask.gpus or count.sound + count.at_risk < ask.gpus:
+    if count.sound >= ask.gpus or count.sound + count.faulted >= ask.gpus:
+        return None
+    if count.sound + count.at_risk < ask.gpus:
         return None
     return too_few_healthy(ask.gpus, count.sound, count.at_risk)
 
