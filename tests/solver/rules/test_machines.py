@@ -1,0 +1,92 @@
+from __future__ import annotations
+
+from typing import Any
+
+from tests.build import Document, machine, run, snapshot
+from tests.solver.cycles import headline, outcome_of, placed, places, starts, told, waits
+
+from stowplan.model.reasons import Code
+
+
+def _count(count: int, mode: str = "exact", **more: Any) -> Document:
+    return run("a", node_selection={"count": count, "mode": mode}, **more)
+
+
+def test_a_run_starts_with_all_its_workers() -> None:
+    s = snapshot([machine(name) for name in "mno"], [_count(3, cpu_cores=64)])
+    assert sorted(places(s)["a"]) == ["m", "n", "o"]
+    assert (placed(s, "a").shape.tasks, placed(s, "a").shape.gpus_each) == (3, 0)
+
+
+def test_a_run_with_room_for_all_workers_but_one_waits() -> None:
+    machines = [machine("m"), machine("n"), machine("o", used={"cpu_cores": 0.001})]
+    s = snapshot(machines, [_count(3, cpu_cores=64)])
+    assert starts(s) == set()
+    assert headline(s, "a") == (
+        Code.INSUFFICIENT_CPU,
+        "needs room for 3 workers at once, and 2 fit; "
+        "the closest, o: needs 64 cores, 63.999 of 64 free",
+        {"need": 3, "fit": 2, "closest": "o"},
+    )
+
+
+def test_workers_that_may_share_are_counted_over_all_machines() -> None:
+    machines = [machine("m", cpu_cores=5), machine("n", cpu_cores=3)]
+    assert sorted(places(snapshot(machines, [_count(4, "any", cpu_cores=2)])).get("a", [])) == []
+    machines = [machine("m", cpu_cores=5), machine("n", cpu_cores=4)]
+    s = snapshot(machines, [_count(4, "any", cpu_cores=2)])
+    assert sorted(places(s)["a"]) == ["m", "m", "n", "n"]
+
+
+def test_two_runs_of_all_workers_or_none_do_not_share_out_what_one_needs() -> None:
+    # Four places for 3 + 3 workers: one run starts whole, and none of the other's workers.
+    runs = [{**_count(3, "any", cpu_cores=1), "name": name} for name in "ab"]
+    s = snapshot([machine("m", cpu_cores=4)], runs)
+    assert [len(hosts) for hosts in places(s).values()] == [3]
+
+
+def test_mode_all_asks_for_a_worker_on_every_machine_that_could() -> None:
+    machines = [
+        machine("m"),
+        machine("n"),
+        machine("o", state="cordoned"),
+        machine("p", cpu_cores=1),
+    ]
+    everywhere = run("a", cpu_cores=2, node_selection={"mode": "all"})
+    assert sorted(places(snapshot(machines, [everywhere]))["a"]) == ["m", "n"]
+
+
+def test_mode_all_waits_while_one_machine_that_could_is_full() -> None:
+    machines = [machine("m"), machine("n", used={"cpu_cores": 63})]
+    s = snapshot(machines, [run("a", cpu_cores=2, node_selection={"mode": "all"})])
+    assert headline(s, "a") == (
+        Code.INSUFFICIENT_CPU,
+        "needs room for 2 workers at once, and 1 fit; the closest, n: needs 2 cores, 1 of 64 free",
+        {"need": 2, "fit": 1, "closest": "n"},
+    )
+
+
+def test_mode_all_with_no_machine_that_could_waits() -> None:
+    s = snapshot([machine("m")], [run("a", cpu_cores=65, node_selection={"mode": "all"})])
+    assert headline(s, "a").code == Code.INSUFFICIENT_CPU
+    assert waits(s, "a").closest is None
+
+
+def test_gpus_that_do_not_divide_are_refused() -> None:
+    s = snapshot([machine("m", 8)], [run("a", 3, machines=2)])
+    outcome = outcome_of(s, "a")
+    assert outcome.outcome == "refused"
+    assert told(outcome.reason) == (
+        Code.UNEVEN_SHAPE,
+        "3 GPUs don't divide evenly over 2 machines",
+        {"gpus": 3, "machines": 2},
+    )
+
+
+def test_fewer_gpus_on_a_machine_than_the_least_are_refused() -> None:
+    least = {"count": 2, "min_per_machine": 3}
+    outcome = outcome_of(snapshot([machine("m", 8)], [run("a", least)]), "a")
+    assert outcome.outcome == "refused"
+    assert outcome.reason.numbers == {"gpus": 2, "machines": 1, "min_per_machine": 3}
+    exact = {"count": 3, "min_per_machine": 3}
+    assert starts(snapshot([machine("m", 8)], [run("a", exact)])) == {"a"}
