@@ -7,7 +7,7 @@ new rule binds here too.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from stowplan.solver.asks import RunClass, queue_order
@@ -38,11 +38,19 @@ class _Candidate:
 
 
 class Ledger:
-    """Values of the variables, and what each row comes to with them."""
+    """Values of the variables, and what each row and each watched sum comes to with them."""
 
-    def __init__(self, program: Program, values: list[int]) -> None:
+    def __init__(
+        self, program: Program, values: list[int], watched: Mapping[Hashable, Sum]
+    ) -> None:
         """Start from values that keep every row."""
         self.values = values
+        self.totals = {key: terms.at(values) for key, terms in watched.items()}
+        """What the watched sums come to."""
+        self._watching: list[list[tuple[Hashable, int]]] = [[] for _ in program.upper]
+        for key, terms in watched.items():
+            for column, value in terms.terms.items():
+                self._watching[column].append((key, value))
         self._rows = program.rows
         self._upper = program.upper
         self._of_column: list[list[tuple[int, int]]] = [[] for _ in program.upper]
@@ -74,6 +82,8 @@ class Ledger:
             self.values[column] += amount * times
             for row, value in self._of_column[column]:
                 self._activity[row] += value * amount * times
+            for key, value in self._watching[column]:
+                self.totals[key] += value * amount * times
 
 
 def greedy(choices: Choices) -> list[int]:
@@ -99,7 +109,7 @@ def _ways(choices: Choices) -> Iterator[Callable[[], list[int]]]:
 
 def first_fit(choices: Choices, values: list[int]) -> list[int]:
     """Return the values with every further run on the first host that takes it, one by one."""
-    ledger = Ledger(choices.program, list(values))
+    ledger = Ledger(choices.program, list(values), _watched(choices))
     one_by_one = [
         (queue_order(run, choices.snapshot), each, index, size)
         for each in choices.classes
@@ -116,7 +126,7 @@ def first_fit(choices: Choices, values: list[int]) -> list[int]:
 
 def filled(choices: Choices, values: list[int], order: Order | None = None) -> list[int]:
     """Return the values with every further run that still fits, in line."""
-    ledger = Ledger(choices.program, list(values))
+    ledger = Ledger(choices.program, list(values), _watched(choices))
     startable = [
         (each, index)
         for each in choices.classes
@@ -129,6 +139,15 @@ def filled(choices: Choices, values: list[int], order: Order | None = None) -> l
         left = candidate.each.cohorts[candidate.cohort].count
         _start(choices, ledger, candidate, _fullest_first(choices, ledger, candidate.each), left)
     return ledger.values
+
+
+def _watched(choices: Choices) -> dict[Hashable, Sum]:
+    """Return what the order of hosts reads: cores taken by host, GPUs taken by kind."""
+    taken: dict[Hashable, Sum] = {}
+    for host in choices.hosts:
+        taken[host] = choices.millicores_taken(host)
+        taken.update((kind, choices.gpus_taken(kind)) for kind in choices.kinds(host))
+    return taken
 
 
 def _in_line(candidate: _Candidate) -> tuple[float, ...]:
@@ -221,7 +240,7 @@ def _worker(choices: Choices, ledger: Ledger, each: RunClass, host: Host, planne
         taken = choices.gpus_taken(kind)
         free = (
             kind.free
-            - taken.at(ledger.values)
+            - ledger.totals[kind]
             - sum(planned.get(column, 0) * value for column, value in taken.terms.items())
         )
         (column,) = choices.gpus_on(each, kind).terms
@@ -243,10 +262,10 @@ def _fullest_first(choices: Choices, ledger: Ledger, each: RunClass) -> list[Hos
     def left(host: Host) -> tuple[int, ...]:
         free = sound = 0
         for kind in choices.kinds(host):
-            count = kind.free - choices.gpus_taken(kind).at(ledger.values)
+            count = kind.free - ledger.totals[kind]
             free += count
             sound += 0 if kind.at_risk else count
-        cores = host.start.millicores - choices.millicores_taken(host).at(ledger.values)
+        cores = host.start.millicores - ledger.totals[host]
         if each.ask.gpus:
             return (sound < each.ask.gpus, free % each.ask.gpus, free, cores)
         return (bool(host.machine.devices), free, cores)

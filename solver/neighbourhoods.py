@@ -18,6 +18,8 @@ from stowplan.solver.search import Found, Goal, Limits, search
 
 HOSTS = 8
 """How many hosts are solved together."""
+JOINING = 24
+"""How many classes of which runs still wait may join in one neighbourhood."""
 EACH = 0.02
 """Deterministic time for one neighbourhood."""
 
@@ -40,7 +42,9 @@ def improved(
     hosts = [host for host in choices.hosts if choices.classes_on(host)]
     while True:
         for group in _groups(hosts, draw):
-            free = _columns(choices, group, current, joining) - fixed.keys()
+            waiting = [each for each in joining if choices.starts(each).at(current) < each.count]
+            drawn = draw.sample(waiting, min(JOINING, len(waiting)))
+            free = _columns(choices, group, current, drawn) - fixed.keys()
             part, order = choices.program.restricted(current, free)
             index = {column: position for position, column in enumerate(order)}
             own = Goal(narrowed(goal.terms, current, index), goal.maximise)

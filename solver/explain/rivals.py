@@ -19,7 +19,7 @@ def outcompeted(situation: Situation, each: RunClass) -> Reason | None:
     own = situation.room_beside_own(each)
     if not situation.eligibility.fits(each.ask, lambda host: own[host.name]):
         return None
-    rivals = _rivals(situation, each.ask)
+    rivals = _rivals(situation, each)
     if not situation.proven or not rivals:
         message = "fits alone, and the time given wasn't enough to prove that it must wait"
         return Reason.of(Code.SOLVER_LIMIT, message)
@@ -30,15 +30,15 @@ def outcompeted(situation: Situation, each: RunClass) -> Reason | None:
     )
 
 
-def _rivals(situation: Situation, ask: Ask) -> list[str]:
+def _rivals(situation: Situation, each: RunClass) -> list[str]:
     """Return a smallest set found of runs placed in this cycle without which it would fit.
 
     Hosts are freed one by one, those first where the fewest runs must go.
     """
-    eligibility = situation.eligibility
+    ask, eligibility = each.ask, situation.eligibility
     rooms = dict(situation.left)
     ways: list[tuple[int, str, list[str], Room]] = []
-    for host in eligibility.listed(ask):
+    for host in situation.choices.hosts_for(each):
         before = eligibility.slots(ask, host, rooms[host.name])
         want = min(ask.tasks or 0, eligibility.slots(ask, host, host.start))
         want = want if ask.may_share else min(want, 1)

@@ -13,6 +13,8 @@ READS_ROOM = True
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """GPU_DENIED where the withheld GPUs would have made it enough, and the faulted ones not."""
+    if not any(lot.denied for lot in host.lots):
+        return None
     count = tally(ask, host, room)
     have = usable(ask, count)
     if have >= ask.gpus or have + count.faulted >= ask.gpus or have + count.denied < ask.gpus:
