@@ -28,6 +28,15 @@ def test_pinned_gpus_of_two_machines_are_on_neither() -> None:
     assert row(s, "a", "n")[0].numbers == {"missing": ("m/0",)}
 
 
+def test_a_pinned_gpu_that_is_not_as_asked_is_refused_though_another_would_do() -> None:
+    small = card(model="NVIDIA L4")
+    asked = run("a", {"ids": ["m/0", "m/1"], "models": ["L4"]})
+    s = snapshot([machine("m", [card(), small, small])], [asked])
+    text = "pinned GPU m/0 not of the model, vendor or memory asked for"
+    assert row(s, "a", "m")[0] == (Code.NO_MATCHING_GPU, text, {"unlike": ("m/0",)})
+    assert headline(s, "a") == (Code.NO_MATCHING_GPU, f"m: {text}", {"unlike": ("m/0",)})
+
+
 def test_a_pinned_gpu_that_a_run_holds_is_busy() -> None:
     s = snapshot([machine("m", 3)], [running("r", ("m", 1)), _pins("m/0", "m/1")])
     text, numbers = "pinned GPU m/0 not free", {"busy": ("m/0",)}
