@@ -16,6 +16,8 @@ from stowplan.model.errors import InternalError
 from stowplan.model.reasons import Figure
 from stowplan.solver.linear import Program, Row, Sum
 
+NEARLY = 0.8
+"""CP-SAT looks at its limits now and then: it may stop a little short of one."""
 VERSION = f"ortools {importlib.metadata.version('ortools')}"
 
 DETERMINISTIC_PER_SECOND = 0.15
@@ -27,6 +29,9 @@ PARAMETERS: Mapping[str, Figure] = {
     "cp_model_probing_level": 0,
 }
 """What made one LP-led worker faster than the default portfolio (see docs/concepts/cycle.md)."""
+
+
+Cut = Literal["deterministic_time", "wall_time", "interrupted"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,8 @@ class Found:
     bound: int
     wall_s: float
     deterministic: float
-    cut_by_wall: bool
+    cut: Cut | None
+    """What ended the search before its proof."""
     log: str
 
 
@@ -122,9 +128,16 @@ def search(
         bound=bound,
         wall_s=wall,
         deterministic=response.deterministic_time,
-        cut_by_wall=not proven and wall >= limits.wall_s,
+        cut=None if proven else _cut(response.deterministic_time, wall, limits),
         log="\n".join(lines),
     )
+
+
+def _cut(deterministic: float, wall: float, limits: Limits) -> Cut:
+    """Return what ended a search: CP-SAT stops at Ctrl-C too, short of both limits."""
+    if deterministic >= NEARLY * limits.deterministic:
+        return "deterministic_time"
+    return "wall_time" if wall >= NEARLY * limits.wall_s else "interrupted"
 
 
 def _whole(bound: float, maximise: bool) -> int:

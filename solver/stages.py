@@ -1,8 +1,7 @@
 """The chain of objectives: place, at-risk GPUs, points, canonical order; each fixes those before.
 
-What a stage decides is fixed for those after it by its decisions (which runs start), not by a row
-"objective >= value": that keeps the search fast. Only the number of GPUs at risk, and the points
-for the canonical order, stay as rows.
+Which runs start is decided by the first stage and fixed for those after it. How few GPUs at risk,
+and how many points, stay as rows "no worse than this": the places may still change.
 """
 
 from __future__ import annotations
@@ -10,16 +9,18 @@ from __future__ import annotations
 import hashlib
 import itertools
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from stowplan.model.decision import Stage
 from stowplan.solver import neighbourhoods, points
+from stowplan.solver.asks import RunClass
+from stowplan.solver.bound import most_weight
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import filled, greedy
 from stowplan.solver.linear import Row, Sum, total
-from stowplan.solver.search import DETERMINISTIC_PER_SECOND, Found, Goal, Limits, search
+from stowplan.solver.search import DETERMINISTIC_PER_SECOND, Cut, Found, Goal, Limits, search
 from stowplan.solver.settings import Settings
 
 SHARES: Mapping[str, float] = {"place": 0.7, "at_risk": 0.1, "points": 0.12, "canonical": 0.08}
@@ -40,7 +41,7 @@ class Chain:
     values: list[int]
     stages: list[Stage] = field(default_factory=list)
     logs: list[str] = field(default_factory=list)
-    cut: str | None = None
+    cut: Cut | None = None
     """The limit that ended a stage before its proof."""
     fixed: dict[int, int] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
@@ -66,8 +67,7 @@ class Chain:
         )
         self.values = found.values
         self.logs.append(f"#### {title}\n{found.log}")
-        if found.status == "FEASIBLE":
-            self.cut = "wall_time" if found.cut_by_wall else "deterministic_time"
+        self.cut = found.cut or self.cut
         return found
 
     @property
@@ -76,8 +76,9 @@ class Chain:
         return len(self.values) - len(self.fixed)
 
     def is_over(self) -> bool:
-        """Whether the wall time is spent."""
-        return time.monotonic() - self.began >= self.settings.time_limit_s
+        """Whether the wall time is spent, or the caller has stopped the search."""
+        spent = time.monotonic() - self.began >= self.settings.time_limit_s
+        return spent or self.cut == "interrupted"
 
 
 def solve_stages(choices: Choices, settings: Settings) -> Chain:
@@ -91,21 +92,33 @@ def solve_stages(choices: Choices, settings: Settings) -> Chain:
 
 
 def place(chain: Chain) -> None:
-    """Place the most weight, tier after tier; one entry in the account for all tiers together."""
+    """Place the most weight, tier after tier; one entry in the account for all tiers together.
+
+    In a small model a tier's weight is kept for those below by a row, so that among equal choices
+    the one that leaves them most is found. In a large one the choice itself is kept: their weight
+    is then the best beside it, which may be less than the best of all.
+    """
     choices = chain.choices
     tiers = sorted({each.ask.priority for each in choices.classes}, reverse=True)
+    exact = chain.free <= SEARCHED_WHOLE
     sum_of = _Tally("place")
     for tier in tiers:
         goal = Goal(_weight(choices, tier), maximise=True)
-        value, bound = goal.terms.at(chain.values), choices.program.range(goal.terms)[1]
-        if value < bound:
+        above = [each for each in choices.classes if each.ask.priority > tier]
+        gone = sum(each.ask.all_gpus * choices.starts(each).at(chain.values) for each in above)
+        value, bound = goal.terms.at(chain.values), most_weight(choices, tier, 0 if exact else gone)
+        if value < bound and chain.is_over():
+            sum_of.proven = False
+        elif value < bound:
             bound = _search_tier(chain, tier, goal, bound, sum_of)
             value = goal.terms.at(chain.values)
         sum_of.objective += value
         sum_of.bound += bound
-        for each in choices.classes:
-            if each.ask.priority == tier:
-                _fix(chain, choices.starts(each))
+        if exact and goal.terms:
+            chain.rows.append(goal.terms >= value)
+        elif not exact:
+            _fix(chain, [each for each in choices.classes if each.ask.priority == tier])
+    _fix(chain, choices.classes)
     chain.stages.append(sum_of.stage())
 
 
@@ -126,6 +139,7 @@ def _search_tier(chain: Chain, tier: int, goal: Goal, trivial: int, sum_of: _Tal
         steps = neighbourhoods.improved(choices, goal, chain.values, limits, chain.fixed, joining)
         for step in itertools.islice(steps, max(0, rounds)):
             chain.values = step.values
+            chain.cut = "interrupted" if step.cut == "interrupted" else chain.cut
             sum_of.spend(step)
             if bound - goal.terms.at(chain.values) <= gap * bound or chain.is_over():
                 break
@@ -187,7 +201,9 @@ def _finish(chain: Chain, name: str, goal: Goal, trivial: int) -> None:
     """Search the whole model for a goal's best, unless it is at a known bound already."""
     value = goal.terms.at(chain.values)
     tally = _Tally(name, value, trivial)
-    if value != trivial and goal.terms:
+    if value != trivial and goal.terms and chain.is_over():
+        tally.proven = False
+    elif value != trivial and goal.terms:
         limits = chain.limits(name, 0 if name != "points" else chain.settings.gap)
         found = chain.improve(name, goal, limits, trivial)
         tally.add(found)
@@ -206,8 +222,9 @@ def _by_neighbourhoods(chain: Chain, name: str, goal: Goal, trivial: int) -> Non
     for step in itertools.islice(found, rounds):
         chain.values = step.values
         tally.spend(step)
+        chain.cut = "interrupted" if step.cut == "interrupted" else chain.cut
         if chain.is_over():
-            chain.cut = "wall_time"
+            chain.cut = chain.cut or "wall_time"
             break
     tally.objective = goal.terms.at(chain.values)
     tally.proven = tally.objective == trivial
@@ -254,9 +271,11 @@ class _Tally:
         )
 
 
-def _fix(chain: Chain, terms: Sum) -> None:
-    for column in terms.terms:
-        chain.fixed[column] = chain.values[column]
+def _fix(chain: Chain, classes: Sequence[RunClass]) -> None:
+    """Keep how many runs of these classes start."""
+    for each in classes:
+        for column in chain.choices.starts(each).terms:
+            chain.fixed[column] = chain.values[column]
 
 
 def _weight(choices: Choices, tier: int) -> Sum:
