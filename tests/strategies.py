@@ -163,7 +163,10 @@ class _Writer:
                 "memory_bytes": self.one((0, 11, 30)),
             }
         if self.has("reserved_for", 5):
-            written["reserved_for"] = self.one(({"team": "v"}, {"team": "v", "tier": "1"}))
+            kept: Sequence[Document] = ({"team": "v"}, {"team": "v", "tier": "1"})
+            if "pools" in self.features and "pool" not in written["labels"]:
+                kept = (*kept, {"pool": "x"})
+            written["reserved_for"] = self.one(kept)
         if self.has("capabilities", 7):
             written["capabilities"] = self.some(("net", "sandbox"), least=1)
             written["only"] = self.one(((), (), (), ("native",), ("native", "net")))

@@ -8,11 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, note
 from hypothesis import strategies as st
-
-from stowplan.model.audit import audit
-from stowplan.model.decision import Decision, WaitingRun
-from stowplan.model.snapshot import Snapshot
-from stowplan.solver.cycle import solve
+from tests.build import machine, run, snapshot
 from tests.oracle import (
     at_risk_of,
     best,
@@ -25,6 +21,11 @@ from tests.oracle import (
 )
 from tests.strategies import examples, snapshots
 from tests.variations import document_of, enlarged, loosened, renamed, shuffled
+
+from stowplan.model.audit import audit
+from stowplan.model.decision import Decision, WaitingRun
+from stowplan.model.snapshot import Snapshot
+from stowplan.solver.cycle import solve
 
 LONG = examples(int(os.environ.get("STOWPLAN_FUZZ_EXAMPLES", "20000")), is_long=True)
 SMALL = snapshots(max_machines=3, max_runs=3)
@@ -79,6 +80,15 @@ def test_no_way_to_place_the_same_runs_scores_more_points(snapshot: Snapshot) ->
 @given(SMALL)
 def test_no_way_scores_more_points_on_many_snapshots(snapshot: Snapshot) -> None:
     score_most(snapshot)
+
+
+@pytest.mark.parametrize(("gpu_run", "cpu_run"), [("a", "b"), ("b", "a")])
+def test_of_equal_choices_in_a_tier_the_one_that_leaves_most_to_the_next_is_made(
+    gpu_run: str, cpu_run: str
+) -> None:
+    runs = [run(gpu_run, 1, cpu_cores=8, priority=1), run(cpu_run, cpu_cores=8, priority=1)]
+    fleet = snapshot([machine("m", 1, cpu_cores=8)], [*runs, run("c", 1)])
+    assert placed(solve(fleet)) == {cpu_run: 1, "c": 1}
 
 
 @examples(100)
