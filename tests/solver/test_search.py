@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping, Sequence
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from tests.solver.test_linear import programs
+from tests.strategies import examples
+
+from stowplan.model.errors import InternalError
+from stowplan.solver.linear import Program, Row, Sum
+from stowplan.solver.search import Goal, Limits, search
+
+PROVE = Limits(deterministic=10, wall_s=60, gap=0, workers=1, seed=1)
+
+
+def _answers(
+    program: Program, fixed: Mapping[int, int] | None = None, also: Sequence[Row] = ()
+) -> list[list[int]]:
+    """Every way to set the variables that keeps the rows and the products."""
+    rows = [*program.rows, *also]
+    targets = {product.target for product in program.products}
+    ends = [
+        range(1) if column in targets else range(low, high + 1)
+        for column, (low, high) in enumerate(zip(program.lower, program.upper, strict=True))
+    ]
+    found = [program.completed(list(values)) for values in itertools.product(*ends)]
+    return [
+        values
+        for values in found
+        if all(row.low <= Sum(row.terms).at(values) <= row.high for row in rows)
+        and all(values[column] == value for column, value in (fixed or {}).items())
+    ]
+
+
+@st.composite
+def goals(draw: st.DrawFn, program: Program) -> Goal:
+    coefficients = [draw(st.integers(-5, 5)) for _ in program.upper]
+    terms = {column: value for column, value in enumerate(coefficients) if value}
+    return Goal(Sum(terms, draw(st.integers(-3, 3))), draw(st.booleans()))
+
+
+@examples(150)
+@given(st.data())
+def test_a_search_without_a_gap_finds_the_best_of_all_answers(data: st.DataObject) -> None:
+    program = data.draw(programs())
+    if data.draw(st.booleans()):
+        program.product(Sum({0: 1}), Sum({len(program.upper) - 1: 1}, 1))
+    fixed = {0: program.upper[0]} if data.draw(st.booleans()) else {}
+    also = [Sum(dict.fromkeys(range(len(program.upper)), 1)) <= 3]
+    answers = _answers(program, fixed, also)
+    assume(answers)
+    goal, hint = data.draw(goals(program)), data.draw(st.sampled_from(answers))
+    low, high = program.range(goal.terms)
+    trivial = high if goal.maximise else low
+    found = search(program, goal, hint, PROVE, trivial=trivial, fixed=fixed, also=also)
+    best = (max if goal.maximise else min)(goal.terms.at(values) for values in answers)
+    assert found.values in answers
+    assert (found.status, found.objective, found.bound) == ("OPTIMAL", best, best)
+    assert goal.terms.at(found.values) == best
+
+
+@examples(100)
+@given(st.data())
+def test_a_search_cut_short_is_no_worse_than_its_hint_and_its_bound_holds(
+    data: st.DataObject,
+) -> None:
+    program = data.draw(programs())
+    answers = _answers(program)
+    assume(answers)
+    goal, hint = data.draw(goals(program)), data.draw(st.sampled_from(answers))
+    low, high = program.range(goal.terms)
+    limits = Limits(deterministic=1e-9, wall_s=60, gap=0, workers=1, seed=1)
+    found = search(program, goal, hint, limits, trivial=high if goal.maximise else low)
+    sign = 1 if goal.maximise else -1
+    best = max(sign * goal.terms.at(values) for values in answers)
+    assert found.values in answers
+    assert goal.terms.at(found.values) == found.objective
+    assert sign * goal.terms.at(hint) <= sign * found.objective <= best <= sign * found.bound
+
+
+def test_within_the_gap_is_proven() -> None:
+    program = Program()
+    x = program.variable(1000)
+    goal = Goal(x, maximise=True)
+    wide = Limits(deterministic=1e-9, wall_s=60, gap=0.5, workers=1, seed=1)
+    assert search(program, goal, [999], wide, trivial=1000).status == "OPTIMAL"
+
+
+def test_a_bound_that_is_known_already_is_never_worsened() -> None:
+    program = Program()
+    x = program.variable(9)
+    program.post("half", [x * 2 <= 9])
+    found = search(program, Goal(x, maximise=True), [0], PROVE, trivial=4)
+    assert (found.values, found.bound) == ([4], 4)
+
+
+def test_a_hint_that_breaks_a_row_is_our_own_mistake() -> None:
+    program = Program()
+    x = program.variable(3)
+    with pytest.raises(InternalError, match="INFEASIBLE"):
+        search(program, Goal(x, maximise=True), [0], PROVE, trivial=3, fixed={0: 2}, also=[x <= 1])
+
+
+def test_an_invalid_model_is_our_own_mistake() -> None:
+    program = Program(lower=[3], upper=[1])
+    with pytest.raises(InternalError, match="MODEL_INVALID"):
+        search(program, Goal(Sum({0: 1}), maximise=True), [0], PROVE, trivial=3)
+
+
+def test_a_search_keeps_its_log_to_itself(capfd: pytest.CaptureFixture[str]) -> None:
+    program = Program()
+    found = search(program, Goal(program.variable(3), maximise=True), [0], PROVE, trivial=3)
+    assert "CpSolverResponse" in found.log
+    assert capfd.readouterr() == ("", "")
+
+
+def test_the_same_search_finds_the_same_answer() -> None:
+    program = Program()
+    columns = [program.variable(4) for _ in range(5)]
+    weights = (3, 5, 7, 11, 13)
+    for first, second in itertools.pairwise(columns):
+        program.post("pair", [first * 3 + second * 2 <= 11])
+    terms = Sum(dict(enumerate(weights)))
+    goal = Goal(terms, maximise=True)
+    trivial = program.range(terms)[1]
+    once, again = (search(program, goal, [0] * 5, PROVE, trivial=trivial) for _ in range(2))
+    assert (once.values, once.bound) == (again.values, again.bound)
+    assert once.deterministic == again.deterministic
