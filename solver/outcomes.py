@@ -20,6 +20,7 @@ from stowplan.model.holds import stay_of
 from stowplan.model.reasons import Code, Reason
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot, content_hash
+from stowplan.model.topology import cliques_of
 from stowplan.model.warnings import warnings
 from stowplan.solver.asks import RunClass, queue_order, waiting_elements
 from stowplan.solver.decode import Start
@@ -32,6 +33,7 @@ from stowplan.solver.explain.placed import (
     workers_of,
 )
 from stowplan.solver.explain.waiting import Why, examined
+from stowplan.solver.hosts import Host
 from stowplan.solver.requests import Requests, is_in_place
 from stowplan.solver.settings import Settings
 from stowplan.solver.situation import Situation
@@ -112,6 +114,7 @@ class _Outcomes:
             run=run.name,
             shape=shape_of(ask, seats),
             rung=1 if ask.tasks == 1 else None,
+            group=_nvlink_domain(seats[0].host) if ask.tasks == 1 and not ask.array else None,
             workers=workers_of(starts),
             profile=ask.profile,
             value=value_of(ask),
@@ -166,3 +169,9 @@ class _Outcomes:
         left = len(waiting_elements(run))
         running = run.array.size - len(run.array.finished) - left
         return ArrayCount(running=running, placed=placed, waiting=left - placed)
+
+
+def _nvlink_domain(host: Host) -> str | None:
+    """Return the one NVLink domain that a machine's GPUs are in, or None."""
+    cliques = cliques_of(host.machine)
+    return next(iter(cliques)) if len(cliques) == 1 else None

@@ -44,7 +44,6 @@ LIMITS: Mapping[str, str] = {
 }
 """What ended a search before its proof."""
 
-FINER: Mapping[str, str] = {"at_risk": "GPUs at risk", "points": "points"}
 """The objectives after the first that a reader knows by name."""
 
 
@@ -88,18 +87,14 @@ def gpus_in_use(decision: Decision, snapshot: Snapshot) -> str:
 def proof(account: SolverAccount, took_s: float | None = None) -> str:
     """Return how good the decision is known to be, and what it took to know it.
 
+    This is about what is placed, the first stage; `wide` shows the finer stages.
     `took_s` is the time of the whole cycle; without it, that of the search alone is said.
     """
     if not account.stages:
         return "nothing to decide"
-    place, *finer = account.stages
-    told = _proof(place, account.limit_hit)
+    told = _proof(account.stages[0], account.limit_hit)
     searched = sum(stage.wall_s for stage in account.stages)
-    told += f" in {seconds(searched if took_s is None else took_s)}"
-    for stage in finer:
-        if stage.status == "FEASIBLE" and stage.name in FINER:
-            told += f"; {FINER[stage.name]} at most {share(stage.gap)} from the best"
-    return told
+    return f"{told} in {seconds(searched if took_s is None else took_s)}"
 
 
 def _proof(place: Stage, limit: str | None) -> str:
