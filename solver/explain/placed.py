@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
+from typing import NamedTuple
 
 from stowplan.model.decision import ChosenShape, Got, Rejected, Scores, Value, Worker
 from stowplan.model.reasons import Code, Reason
@@ -111,6 +112,18 @@ def _got(ask: Ask, seats: Sequence[Seat]) -> Iterator[tuple[str, str, str]]:
         yield "drives", ", ".join(name for name, _ in ask.drives), got
 
 
+class Willing(NamedTuple):
+    """A host that could take one more worker of a class."""
+
+    host: Host
+    at_risk: int
+    """How many GPUs at risk the worker would take."""
+    points: int
+    """What the worker would earn there."""
+    gain: int
+    """What all workers there would earn more, itself included."""
+
+
 @dataclass(frozen=True)
 class Standing:
     """How the hosts compare for one class, with all else as decided; worked out once a class."""
@@ -130,17 +143,19 @@ class Standing:
         return tuple(Rejected(hosts=hosts, reasons=reasons) for hosts, _, reasons in grouped(said))
 
     @cached_property
-    def willing(self) -> tuple[tuple[Host, int, int], ...]:
-        """Hosts that could take one more worker: (host, GPUs at risk, points), best first."""
+    def willing(self) -> tuple[Willing, ...]:
+        """Hosts that could take one more worker, best first."""
         ask, situation = self.each.ask, self.situation
         found = []
         for host in situation.eligibility.listed(ask):
             room = situation.room_left(host)
             if situation.eligibility.admits(ask, host, room):
                 risk = 0 if ask.healthy_only else max(0, ask.gpus - tally(ask, host, room).sound)
-                load = situation.plan.loads[host.name].plus(ask, host, risk)
-                found.append((host, risk, points.of_worker(ask, host, load, risk)))
-        return tuple(sorted(found, key=lambda each: (each[1], -each[2], each[0].name)))
+                now = situation.plan.loads[host.name]
+                then = now.plus(ask, host, risk)
+                own, gain = points.of_worker(ask, host, then, risk), points.of_host(host, then)
+                found.append(Willing(host, risk, own, gain - points.of_host(host, now)))
+        return tuple(sorted(found, key=lambda each: (each.at_risk, -each.points, each.host.name)))
 
     def points_of(self, seat: Seat) -> int:
         """Return the points of a worker where it is."""
@@ -183,46 +198,62 @@ class Standing:
 
     def _outranked(self, seats: Sequence[Seat], own: set[str]) -> Iterator[Rejected]:
         risk = max(seat.at_risk for seat in seats)
-        earned = min(self.points_of(seat) for seat in seats)
-        alike: dict[tuple[str, int], list[str]] = {}
-        for host, at_risk, would_earn in self.willing:
-            if host.name in own:
+        worst = min(seats, key=self.points_of)
+        earned, lost = self.points_of(worst), self._lost_without(worst)
+        alike: dict[tuple[bool, int, int], list[str]] = {}
+        for each in self.willing:
+            if each.host.name in own:
                 continue
-            stage = (
-                "at_risk" if at_risk > risk else "points" if would_earn != earned else "canonical"
-            )
-            alike.setdefault((stage, at_risk if stage == "at_risk" else would_earn), []).append(
-                host.name
-            )
-        for (stage, value), names in alike.items():
-            yield Rejected(hosts=tuple(names), reasons=(_outranked(stage, value, risk, earned),))
+            if each.at_risk > risk:
+                key = (True, each.at_risk, 0)
+            else:
+                better = (each.gain > lost) - (each.gain < lost)
+                key = (False, each.points, better)
+            alike.setdefault(key, []).append(each.host.name)
+        for (is_riskier, value, better), names in alike.items():
+            reason = _riskier(value, risk) if is_riskier else _not_better(value, earned, better)
+            yield Rejected(hosts=tuple(names), reasons=(reason,))
+
+    def _lost_without(self, seat: Seat) -> int:
+        """Return how many points fewer all runs on a worker's host would earn without it."""
+        load = self.situation.plan.loads[seat.host.name]
+        without = load.plus(self.each.ask, seat.host, seat.at_risk, times=-1)
+        return points.of_host(seat.host, load) - points.of_host(seat.host, without)
 
     def fallbacks(self, seats: Sequence[Seat]) -> tuple[str, ...]:
         """Return whole alternatives that fit with the rest fixed, best first."""
         ask, situation = self.each.ask, self.situation
         own = {seat.host.name for seat in seats}
         if len(seats) == 1 or ask.array:
-            names = [host.name for host, _, _ in self.willing if host.name not in own]
+            names = [each.host.name for each in self.willing if each.host.name not in own]
             return tuple(names[:MOST_FALLBACKS])
         freed = {
             seat.host.name: given_back(situation.left[seat.host.name], ask, seat) for seat in seats
         }
-        scored = [
-            (worth, host.name)
+        scored = sorted(
+            (-self._worth(host, own), host.name)
             for host in situation.eligibility.listed(ask)
             if situation.eligibility.admits(
                 ask, host, freed.get(host.name, situation.left[host.name])
             )
-            for worth in [-points.of_worker(ask, host, situation.plan.loads[host.name], 0)]
-        ]
-        best = sorted(scored)[: len(seats) + 4]
-        sets = itertools.combinations(best, len(own))
-        chosen = heapq.nsmallest(
-            MOST_FALLBACKS + 1, sets, key=lambda each: (sum(worth for worth, _ in each), each)
         )
-        found = [sorted(name for _, name in each) for each in chosen]
+        # The best sets differ in their last members only: each further one costs a better set.
+        sure = max(0, len(own) - MOST_FALLBACKS - 1)
+        first, rest = scored[:sure], scored[sure : len(own) + 4]
+        chosen = heapq.nsmallest(
+            MOST_FALLBACKS + 1,
+            itertools.combinations(rest, len(own) - sure),
+            key=lambda each: (sum(worth for worth, _ in each), each),
+        )
+        found = [sorted(name for _, name in (*first, *each)) for each in chosen]
         whole = [each for each in found if set(each) != own and not ask.may_share]
         return tuple("+".join(each) for each in whole[:MOST_FALLBACKS])
+
+    def _worth(self, host: Host, own: set[str]) -> int:
+        """Return the points of one of its workers on a host, where there is one or would be."""
+        load = self.situation.plan.loads[host.name]
+        load = load if host.name in own else load.plus(self.each.ask, host, 0)
+        return points.of_worker(self.each.ask, host, load, 0)
 
 
 def _health(host: Host) -> float:
@@ -230,15 +261,21 @@ def _health(host: Host) -> float:
     return sum(device.health == "healthy" for device in devices) / len(devices) if devices else 1.0
 
 
-def _outranked(stage: str, value: int, risk: int, earned: int) -> Reason:
-    if stage == "at_risk":
-        text = f"would take {value} GPUs at risk, against {risk}"
-        return Reason.of(Code.OUTRANKED, text, stage=stage, value=value, reference=risk)
+def _riskier(value: int, reference: int) -> Reason:
+    text = f"would take {value} GPUs at risk, against {reference}"
+    return Reason.of(Code.OUTRANKED, text, stage="at_risk", value=value, reference=reference)
+
+
+def _not_better(value: int, earned: int, better: int) -> Reason:
+    """Return why a host wasn't chosen; `better`: whether all together would earn more there."""
     there, here = value / points.POINT, earned / points.POINT
-    if stage == "canonical":
-        text = f"as good ({there:g} points); the tie fell by name"
-    elif value < earned:
-        text = f"{there:g} points there, {here:g} where it is"
-    else:
-        text = f"{there:g} points there, {here:g} where it is; all runs together earn more this way"
+    text = f"{there:g} points there, {here:g} where it is"
+    if better > 0:
+        text += "; the search ended before it was tried"
+    elif better < 0 and value >= earned:
+        text += "; all runs together earn more this way"
+    elif not better:
+        as_good = f"as good ({there:g} points)" if value == earned else f"{text}, as good for all"
+        text = f"{as_good}; the tie fell by name"
+    stage = "points" if better else "canonical"
     return Reason.of(Code.OUTRANKED, text, stage=stage, value=there, reference=here)
