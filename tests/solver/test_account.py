@@ -12,7 +12,7 @@ from stowplan.solver.search import PARAMETERS, VERSION
 from stowplan.solver.settings import Settings
 
 
-@examples(100)
+@examples(60)
 @given(snapshots())
 def test_constraints_are_the_sum_over_rules(snapshot: Snapshot) -> None:
     chain = chain_of(snapshot)

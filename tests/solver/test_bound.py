@@ -36,7 +36,7 @@ def test_only_runs_of_the_tier_that_could_start_count() -> None:
     assert most_weight(choices, -1) == 0
 
 
-@examples(100)
+@examples(60)
 @given(snapshots())
 def test_no_tier_places_more_than_its_bound(snapshot: Snapshot) -> None:
     chain = chain_of(snapshot)

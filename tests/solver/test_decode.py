@@ -26,7 +26,7 @@ def _shares(draw: st.DrawFn) -> tuple[int, int, list[int]]:
     return runs, workers, shares
 
 
-@examples(150)
+@examples(80)
 @given(_shares())
 def test_workers_that_never_share_are_dealt_to_different_hosts(
     shares: tuple[int, int, list[int]],
@@ -92,7 +92,7 @@ def test_a_host_where_nothing_starts_carries_no_load() -> None:
     assert (plan.loads["m"].workers, plan.loads["m"].gpus) == (1, 1)
 
 
-@examples(150)
+@examples(80)
 @given(snapshots())
 def test_what_is_decoded_is_what_was_counted(snapshot: Snapshot) -> None:
     chain = chain_of(snapshot)

@@ -18,7 +18,7 @@ def _started(choices: Choices, values: list[int]) -> dict[str, int]:
     return {each.name: choices.starts(each).at(values) for each in choices.classes}
 
 
-@examples(250)
+@examples(100)
 @given(snapshots())
 def test_no_way_of_filling_breaks_a_row(snapshot: Snapshot) -> None:
     choices = choices_of(snapshot)
@@ -27,7 +27,7 @@ def test_no_way_of_filling_breaks_a_row(snapshot: Snapshot) -> None:
         assert keeps_every_row(choices, values)
 
 
-@examples(100)
+@examples(60)
 @given(snapshots())
 def test_filling_up_stops_nothing_and_a_second_time_adds_nothing(snapshot: Snapshot) -> None:
     choices = choices_of(snapshot)
@@ -45,7 +45,7 @@ def _rows_hold(program: Program, values: list[int]) -> bool:
     ) and all(row.low <= Sum(row.terms).at(values) <= row.high for row in program.rows)
 
 
-@examples(200)
+@examples(100)
 @given(st.data())
 def test_a_move_can_be_made_exactly_as_often_as_the_rows_allow(data: st.DataObject) -> None:
     program = data.draw(programs())

@@ -104,7 +104,7 @@ def programs(draw: st.DrawFn) -> Program:
     return program
 
 
-@examples(200)
+@examples(100)
 @given(st.data())
 def test_rows_that_are_left_out_or_divided_allow_what_they_allowed(data: st.DataObject) -> None:
     program = Program()
@@ -116,7 +116,7 @@ def test_rows_that_are_left_out_or_divided_allow_what_they_allowed(data: st.Data
         assert _keeps(program.rows, values) == _keeps([row], values)
 
 
-@examples(200)
+@examples(100)
 @given(st.data())
 def test_a_restricted_program_allows_what_the_whole_one_does_with_the_rest_fixed(
     data: st.DataObject,

@@ -27,7 +27,7 @@ def _weight(choices: Choices) -> Goal:
     return Goal(total(weights), maximise=True)
 
 
-@examples(60)
+@examples(40)
 @given(snapshots())
 def test_a_step_keeps_every_row_and_what_starts_and_earns_no_less(snapshot: Snapshot) -> None:
     choices = choices_of(snapshot)
@@ -47,7 +47,7 @@ def test_a_step_keeps_every_row_and_what_starts_and_earns_no_less(snapshot: Snap
         earned = goal.terms.at(step.values)
 
 
-@examples(60)
+@examples(40)
 @given(snapshots())
 def test_classes_that_join_may_start_more_and_the_weight_never_falls(snapshot: Snapshot) -> None:
     choices = choices_of(snapshot)

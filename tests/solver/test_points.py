@@ -266,7 +266,7 @@ def test_the_sum_of_all_counts_not_the_best_of_one() -> None:
     assert sorted(host for hosts in places(s).values() for host in hosts) == ["m", "n"]
 
 
-@examples(150)
+@examples(80)
 @given(snapshots(max_machines=4, max_runs=5))
 def test_points_of_hosts_workers_and_the_objective_are_one_sum(snapshot: Snapshot) -> None:
     chain = chain_of(snapshot)

@@ -175,14 +175,14 @@ def test_every_rule_has_an_audit_of_its_name() -> None:
     assert {rule.name for rule in RULES} == audits - {"holds", "outcomes"}
 
 
-@examples(200)
+@examples(100)
 @given(snapshots(max_machines=3, max_runs=5))
 def test_the_audit_refuses_a_worker_where_a_rule_does_and_names_it(snapshot: Snapshot) -> None:
     note(snapshot.model_dump_json(by_alias=True, exclude_defaults=True))
     check_refusals(snapshot)
 
 
-@examples(200)
+@examples(100)
 @given(snapshots(max_machines=3, max_runs=5))
 def test_the_audit_accepts_a_worker_where_every_rule_does(snapshot: Snapshot) -> None:
     note(snapshot.model_dump_json(by_alias=True, exclude_defaults=True))
@@ -201,7 +201,7 @@ def test_rules_and_audit_agree_where_every_rule_refuses_something() -> None:
     check_acceptances(crowd)
 
 
-@examples(200)
+@examples(100)
 @given(snapshots(max_machines=3, max_runs=5))
 def test_a_pinned_gpu_is_replaced_by_no_other(snapshot: Snapshot) -> None:
     eligibility, requests = asked_of(snapshot)

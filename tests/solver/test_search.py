@@ -42,7 +42,7 @@ def goals(draw: st.DrawFn, program: Program) -> Goal:
     return Goal(Sum(terms, draw(st.integers(-3, 3))), draw(st.booleans()))
 
 
-@examples(150)
+@examples(80)
 @given(st.data())
 def test_a_search_without_a_gap_finds_the_best_of_all_answers(data: st.DataObject) -> None:
     program = data.draw(programs())
@@ -62,7 +62,7 @@ def test_a_search_without_a_gap_finds_the_best_of_all_answers(data: st.DataObjec
     assert goal.terms.at(found.values) == best
 
 
-@examples(100)
+@examples(60)
 @given(st.data())
 def test_a_search_cut_short_is_no_worse_than_its_hint_and_its_bound_holds(
     data: st.DataObject,

@@ -47,7 +47,7 @@ def test_an_array_has_started_with_its_first_element() -> None:
     assert s.has_started(class_of(s.choices, "a"), "a")
 
 
-@examples(100)
+@examples(60)
 @given(snapshots())
 def test_what_is_left_is_what_was_free_less_all_that_starts(snapshot: Snapshot) -> None:
     s = situation_of(snapshot)
