@@ -10,7 +10,7 @@ decision, so that runs which share a machine earn what they leave of it together
     each GPU at risk                            -60
     the machine's CPU is under pressure         -20
     a mounted drive is on the machine           +40 each
-    a mounted drive is near / RDMA both ends    +15 / +10 each
+    else it is near; else RDMA at both ends     +15; +10 each
 """
 
 from __future__ import annotations
@@ -45,7 +45,12 @@ def standing(ask: Ask, host: Host) -> int:
         points += PRESSURE
     for name, _ in ask.drives:
         reach = host.drives[name]
-        points += DRIVE_HERE if reach.here else reach.near * DRIVE_NEAR + reach.rdma * DRIVE_RDMA
+        if reach.here:
+            points += DRIVE_HERE
+        elif reach.near:
+            points += DRIVE_NEAR
+        elif reach.rdma:
+            points += DRIVE_RDMA
     return points
 
 

@@ -19,9 +19,12 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     for name, need in ask.drives:
         free = host.drives[name].free_bytes
         if free is not None and need > free:
+            told = f"{free / 1e9:,.1f} GB free, {need / 1e9:,.1f} needed"
+            if f"{free / 1e9:,.1f}" == f"{need / 1e9:,.1f}":
+                told = f"{free:,} bytes free, {need:,} needed"
             return Reason.of(
                 Code.DRIVE_FULL,
-                f"drive '{name}' has {free / 1e9:,.1f} GB free, {need / 1e9:,.1f} needed",
+                f"drive '{name}' has {told}",
                 drive=name,
                 need_bytes=need,
                 free_bytes=free,

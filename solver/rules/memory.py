@@ -22,11 +22,14 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     free = max(0, room.memory_bytes)
     if ask.memory_bytes <= free:
         return None
-    whole = host.empty.memory_bytes
+    need, whole = ask.memory_bytes, host.empty.memory_bytes
+    text = f"needs {_gib(need)} GiB of memory, {_gib(free)} of {_gib(whole)} free"
+    if _gib(need) == _gib(free):
+        text = f"needs {need:,} bytes of memory, {free:,} of {whole:,} free"
     return Reason.of(
         Code.INSUFFICIENT_MEMORY,
-        f"needs {_gib(ask.memory_bytes)} GiB of memory, {_gib(free)} of {_gib(whole)} free",
-        need_bytes=ask.memory_bytes,
+        text,
+        need_bytes=need,
         free_bytes=free,
         whole_bytes=whole,
     )

@@ -184,7 +184,7 @@ RACK, FABRIC = {"topology/rack": "r1"}, {"topology/fabric": "f1"}
         ({"labels": RACK}, {"labels": {"topology/rack": "r2"}}, 0),
         ({"labels": RACK}, {"labels": {"topology/fabric": "r1"}}, 0),
         ({"rdma": [UP]}, {"rdma": [DOWN, UP]}, 10_000),
-        ({"labels": RACK, "rdma": [UP]}, {"labels": RACK, "rdma": [UP]}, 25_000),
+        ({"labels": RACK, "rdma": [UP]}, {"labels": RACK, "rdma": [UP]}, 15_000),
         ({"rdma": [UP]}, {"rdma": [DOWN]}, 0),
         ({"rdma": [UP]}, {}, 0),
     ],
