@@ -88,6 +88,12 @@ def test_a_drive_that_is_too_full_says_by_how_much() -> None:
     )
 
 
+def test_a_drive_that_is_a_little_too_full_says_so_to_the_byte() -> None:
+    s = _fleet({"free_bytes": 2 * GB}, _mounts({"name": "data", "need_bytes": 2 * GB + 1}))
+    message = "drive 'data' has 2,000,000,000 bytes free, 2,000,000,001 needed"
+    assert blames(s, "a", "m").message == message
+
+
 def test_a_drive_of_unknown_room_is_never_too_full() -> None:
     assert starts(_fleet({}, _mounts({"name": "data", "need_bytes": 2**59}))) == {"a"}
 

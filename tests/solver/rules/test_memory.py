@@ -14,11 +14,11 @@ def test_a_run_takes_all_the_memory_that_is_free() -> None:
 def test_one_byte_too_many_is_too_many() -> None:
     over = 2 * GIB + 1
     s = snapshot([machine("m", memory_bytes=2 * GIB)], [run("a", memory_bytes=over)])
-    assert says(s, "a", "m").numbers == {
-        "need_bytes": over,
-        "free_bytes": 2 * GIB,
-        "whole_bytes": 2 * GIB,
-    }
+    assert says(s, "a", "m") == (
+        Code.INSUFFICIENT_MEMORY,
+        "needs 2,147,483,649 bytes of memory, 2,147,483,648 of 2,147,483,648 free",
+        {"need_bytes": over, "free_bytes": 2 * GIB, "whole_bytes": 2 * GIB},
+    )
 
 
 def test_memory_that_others_use_is_told_of() -> None:
