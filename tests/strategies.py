@@ -188,7 +188,10 @@ class _Writer:
         if not self.features & {"mixed", "health", "ids", "near"}:
             return {"count": count, **CARDS[self.one(kinds)]}
         kind = self.one(kinds)
-        return [self.device(index, kind, kinds) for index in range(count)]
+        written = [self.device(index, kind, kinds) for index in range(count)]
+        if self.has("health", 3):  # so that no other GPU there would do
+            written = [{**device, "health": "at_risk"} for device in written]
+        return written
 
     def device(self, index: int, kind: str, kinds: Sequence[str]) -> Document:
         written = dict(CARDS[self.one(kinds) if "mixed" in self.features else kind])

@@ -43,6 +43,13 @@ def agree(snapshot: Snapshot) -> None:
     assert lies(snapshot, decision) == []
     assert weight(snapshot, decision) == best(snapshot)
     assert at_risk_of(snapshot, decision) == fewest_at_risk(snapshot, placed(decision))
+    stages = {stage.name: stage for stage in decision.solver.stages}
+    for name, value in {
+        "place": sum(weight(snapshot, decision)),
+        "at_risk": at_risk_of(snapshot, decision),
+        "points": sum(points_of(snapshot, decision).values()),
+    }.items():
+        assert (stages[name].objective, stages[name].bound) == (value, value), name
 
 
 def score_most(snapshot: Snapshot) -> None:
