@@ -8,6 +8,11 @@ from typing import Any
 import pytest
 from hypothesis import assume, given, note
 from hypothesis import strategies as st
+
+from stowplan.model.audit import audit
+from stowplan.model.decision import Decision, WaitingRun
+from stowplan.model.snapshot import Snapshot
+from stowplan.solver.cycle import solve
 from tests.build import machine, run, snapshot
 from tests.oracle import (
     at_risk_of,
@@ -21,11 +26,6 @@ from tests.oracle import (
 )
 from tests.strategies import examples, snapshots
 from tests.variations import document_of, enlarged, loosened, renamed, shuffled
-
-from stowplan.model.audit import audit
-from stowplan.model.decision import Decision, WaitingRun
-from stowplan.model.snapshot import Snapshot
-from stowplan.solver.cycle import solve
 
 LONG = examples(int(os.environ.get("STOWPLAN_FUZZ_EXAMPLES", "20000")), is_long=True)
 SMALL = snapshots(max_machines=3, max_runs=3)

@@ -98,7 +98,11 @@ def _got(ask: Ask, seats: Sequence[Seat]) -> Iterator[tuple[str, str, str]]:
         rest = f", {unknown} of unknown health (no sign of failing)" if unknown else ""
         yield "healthy_only", "no GPU at risk", f"{len(devices) - unknown} healthy{rest}"
     if ask.ids:
-        yield "pinned_ids", ", ".join(sorted(ask.ids)), ", ".join(d.id for d in devices)
+        yield (
+            "pinned_ids",
+            ", ".join(sorted(ask.ids)),
+            ", ".join(sorted(device.id for device in devices)),
+        )
     hosts = ", ".join(sorted({seat.host.name for seat in seats}))
     if ask.names:
         yield "names", ", ".join(sorted(ask.names)), hosts

@@ -3,11 +3,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.build import after, machine, running, snapshot
 
 from stowplan.model.holds import holding, is_fresh, is_superseded, stay_of
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
+from tests.build import after, machine, running, snapshot
 
 AGES = [(0, True), (-120, True), (-121, False), (60, True)]
 

@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from hypothesis import given
-from tests.build import machine, running, snapshot
-from tests.strategies import snapshots
 
 from stowplan.model.holds import holding
 from stowplan.model.room import Room, empty_room, free_room
 from stowplan.model.snapshot import Snapshot
+from tests.build import machine, running, snapshot
+from tests.strategies import snapshots
 
 
 def test_what_is_free_is_the_whole_less_others_less_runs() -> None:

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from hypothesis import given
 from jsonschema import Draft202012Validator
-from tests.strategies import snapshots
 
 from stowplan.adapters.yaml_text import read_yaml
 from stowplan.model.schema import json_schema
 from stowplan.model.snapshot import Snapshot
+from tests.strategies import snapshots
 
 NOW = "2026-09-21T06:17:37Z"
 EXAMPLE = Path(__file__).parents[2].parent / "shared/spec/example.yaml"

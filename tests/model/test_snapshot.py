@@ -4,11 +4,11 @@ import json
 
 import pytest
 from hypothesis import given
-from tests.build import machine, run, snapshot
-from tests.strategies import snapshots
 
 from stowplan.model.errors import InvalidInput
 from stowplan.model.snapshot import Snapshot, content_hash
+from tests.build import machine, run, snapshot
+from tests.strategies import snapshots
 
 NOW = "2026-09-21T06:17:37Z"
 

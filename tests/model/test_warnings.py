@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from tests.build import card, machine, run, running, snapshot
-
 from stowplan.model.warnings import SHOWN, warnings
+from tests.build import card, machine, run, running, snapshot
 
 
 def test_a_plain_snapshot_has_nothing_odd() -> None:

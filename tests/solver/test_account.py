@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 from hypothesis import given
-from tests.build import card, machine, run, snapshot
-from tests.solver.cycles import chain_of, choices_of
-from tests.strategies import examples, snapshots
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.account import account_of
 from stowplan.solver.cycle import RULES, solve
 from stowplan.solver.search import PARAMETERS, VERSION
 from stowplan.solver.settings import Settings
+from tests.build import card, machine, run, snapshot
+from tests.solver.cycles import chain_of, choices_of
+from tests.strategies import examples, snapshots
 
 
 @examples(60)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.build import Document, after, machine, run, running, snapshot
-from tests.solver.cycles import choices_of, class_of, starts
 
 from stowplan.solver.asks import age_steps, waiting_elements
+from tests.build import Document, after, machine, run, running, snapshot
+from tests.solver.cycles import choices_of, class_of, starts
 
 HOUR = 3600
 

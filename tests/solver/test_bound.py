@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 from hypothesis import given
-from tests.build import machine, run, running, snapshot
-from tests.solver.cycles import chain_of, choices_of
-from tests.strategies import examples, snapshots
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.bound import most_weight
+from tests.build import machine, run, running, snapshot
+from tests.solver.cycles import chain_of, choices_of
+from tests.strategies import examples, snapshots
 
 # A new run weighs 8 for each of its GPUs, or 8 without GPUs.
 

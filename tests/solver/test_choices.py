@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from tests.build import Document, card, machine, run, running, snapshot
-from tests.solver.cycles import choices_of, class_of, host_of
-
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.linear import ZERO
+from tests.build import Document, card, machine, run, running, snapshot
+from tests.solver.cycles import choices_of, class_of, host_of
 
 L4 = card(model="NVIDIA L4")
 RISKY = card(health="at_risk")

@@ -3,8 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from tests.build import after, card, machine, run, running, snapshot
-from tests.solver.cycles import places
 
 from stowplan.model.audit import Violation
 from stowplan.model.decision import Decision
@@ -12,6 +10,8 @@ from stowplan.model.errors import InternalError
 from stowplan.solver import cycle
 from stowplan.solver.cycle import RULES, solve
 from stowplan.solver.settings import Settings
+from tests.build import after, card, machine, run, running, snapshot
+from tests.solver.cycles import places
 
 
 def _timeless(decision: Decision) -> dict[str, Any]:

@@ -4,13 +4,13 @@ from collections import Counter
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.build import after, card, machine, run, running, snapshot
-from tests.solver.cycles import chain_of, choices_of, gpus_of, places
-from tests.strategies import examples, snapshots
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.decode import decoded
 from stowplan.solver.points import Load
+from tests.build import after, card, machine, run, running, snapshot
+from tests.solver.cycles import chain_of, choices_of, gpus_of, places
+from tests.strategies import examples, snapshots
 
 
 @st.composite

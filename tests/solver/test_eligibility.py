@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-from tests.build import GIB, Document, card, machine, run, running, snapshot
-from tests.solver.cycles import asked_of
-
 from stowplan.model.room import Room
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import Ask
 from stowplan.solver.eligibility import PLENTY, Eligibility
+from tests.build import GIB, Document, card, machine, run, running, snapshot
+from tests.solver.cycles import asked_of
 
 
 def _of(s: Snapshot, name: str = "a") -> tuple[Eligibility, Ask]:

@@ -3,15 +3,15 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.build import Document, card, machine, run, snapshot
-from tests.solver.cycles import choices_of, keeps_every_row
-from tests.solver.test_linear import programs
-from tests.strategies import examples, snapshots
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import Ledger, filled, first_fit, greedy
 from stowplan.solver.linear import Program, Sum
+from tests.build import Document, card, machine, run, snapshot
+from tests.solver.cycles import choices_of, keeps_every_row
+from tests.solver.test_linear import programs
+from tests.strategies import examples, snapshots
 
 
 def _started(choices: Choices, values: list[int]) -> dict[str, int]:

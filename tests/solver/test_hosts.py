@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from tests.build import after, card, machine, run, running, snapshot
-from tests.solver.cycles import choices_of, host_of
-
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.hosts import Host
+from tests.build import after, card, machine, run, running, snapshot
+from tests.solver.cycles import choices_of, host_of
 
 L4 = card(model="NVIDIA L4", memory_mib=23034)
 

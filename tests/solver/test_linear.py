@@ -5,9 +5,9 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.strategies import examples
 
 from stowplan.solver.linear import UNBOUNDED, ZERO, Program, Row, Sum, narrowed, total
+from tests.strategies import examples
 
 
 def _points(program: Program) -> list[tuple[int, ...]]:

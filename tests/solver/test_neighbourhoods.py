@@ -3,9 +3,6 @@ from __future__ import annotations
 import itertools
 
 from hypothesis import given
-from tests.build import machine, run, snapshot
-from tests.solver.cycles import choices_of, keeps_every_row
-from tests.strategies import examples, snapshots
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver import points
@@ -14,6 +11,9 @@ from stowplan.solver.greedy import first_fit, greedy
 from stowplan.solver.linear import total
 from stowplan.solver.neighbourhoods import improved
 from stowplan.solver.search import Goal, Limits
+from tests.build import machine, run, snapshot
+from tests.solver.cycles import choices_of, keeps_every_row
+from tests.strategies import examples, snapshots
 
 LIMITS = Limits(deterministic=1, wall_s=60, gap=0, workers=1, seed=1)
 

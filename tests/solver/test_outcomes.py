@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-from tests.build import Document, after, machine, run, running, snapshot
-from tests.solver.cycles import outcome_of, placed, told, waits
-
 from stowplan.model.decision import ArrayCount, StayingRun
 from stowplan.model.reasons import Code
 from stowplan.solver.cycle import solve
 from stowplan.solver.outcomes import cycle_id
 from stowplan.solver.settings import Settings
+from tests.build import Document, after, machine, run, running, snapshot
+from tests.solver.cycles import outcome_of, placed, told, waits
 
 
 def test_each_run_has_one_outcome_in_the_order_of_the_line() -> None:

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from tests.build import GIB, Document, card, machine, run, running, snapshot
-from tests.solver.cycles import chain_of, choices_of, class_of, host_of, placed, places
-from tests.strategies import examples, snapshots
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver import points
 from stowplan.solver.decode import decoded
 from stowplan.solver.points import Load
+from tests.build import GIB, Document, card, machine, run, running, snapshot
+from tests.solver.cycles import chain_of, choices_of, class_of, host_of, placed, places
+from tests.strategies import examples, snapshots
 
 BARE: Document = {"cpu_cores": 0, "memory_bytes": 0}
 """A machine with these earns nothing for what is left free."""

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from tests.build import Document, machine, run, running, snapshot
-from tests.solver.cycles import asked_of, told
-
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
+from tests.build import Document, machine, run, running, snapshot
+from tests.solver.cycles import asked_of, told
 
 
 def _asked(s: Snapshot) -> list[str]:

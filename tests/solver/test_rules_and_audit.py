@@ -6,6 +6,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from hypothesis import given, note
+
+from stowplan.model.audit import CHECKS
+from stowplan.model.fleet import Device
+from stowplan.model.snapshot import Snapshot
+from stowplan.solver.asks import Ask
+from stowplan.solver.cycle import RULES
+from stowplan.solver.eligibility import Eligibility
+from stowplan.solver.hosts import Host, Lot
+from stowplan.solver.matching import has_memory, has_model, has_vendor, is_usable
+from stowplan.solver.requests import Requests
 from tests.build import (
     Place,
     after,
@@ -19,16 +29,6 @@ from tests.build import (
 )
 from tests.solver.cycles import asked_of
 from tests.strategies import examples, snapshots
-
-from stowplan.model.audit import CHECKS
-from stowplan.model.fleet import Device
-from stowplan.model.snapshot import Snapshot
-from stowplan.solver.asks import Ask
-from stowplan.solver.cycle import RULES
-from stowplan.solver.eligibility import Eligibility
-from stowplan.solver.hosts import Host, Lot
-from stowplan.solver.matching import has_memory, has_model, has_vendor, is_usable
-from stowplan.solver.requests import Requests
 
 OF_GPUS: dict[str, Callable[[Ask, Lot], bool]] = {
     "models": lambda ask, lot: not has_model(ask, lot),

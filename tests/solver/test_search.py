@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.solver.test_linear import programs
-from tests.strategies import examples
 
 from stowplan.model.errors import InternalError
 from stowplan.solver.linear import Program, Row, Sum
 from stowplan.solver.search import Goal, Limits, search
+from tests.solver.test_linear import programs
+from tests.strategies import examples
 
 PROVE = Limits(deterministic=10, wall_s=60, gap=0, workers=1, seed=1)
 

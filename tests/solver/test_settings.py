@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from tests.build import after
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.settings import Settings
+from tests.build import after
 
 
 def _snapshot(**solver: Any) -> Snapshot:

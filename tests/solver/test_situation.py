@@ -1,14 +1,14 @@
 from __future__ import annotations
 
 from hypothesis import given
-from tests.build import after, machine, run, running, snapshot
-from tests.solver.cycles import class_of, host_of, situation_of
-from tests.strategies import examples, snapshots
 
 from stowplan.model.room import Room
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.decode import Seat
 from stowplan.solver.situation import given_back, without
+from tests.build import after, machine, run, running, snapshot
+from tests.solver.cycles import class_of, host_of, situation_of
+from tests.strategies import examples, snapshots
 
 
 def test_what_starts_is_not_free_any_more() -> None:

@@ -5,6 +5,16 @@ from dataclasses import replace
 
 import pytest
 from hypothesis import given
+
+from stowplan.model.audit import audit
+from stowplan.model.reasons import Code
+from stowplan.model.snapshot import Snapshot
+from stowplan.solver import stages
+from stowplan.solver.cycle import solve
+from stowplan.solver.greedy import greedy
+from stowplan.solver.linear import Program, Row
+from stowplan.solver.search import Found, Goal, Limits, search
+from stowplan.solver.settings import Settings
 from tests.build import Document, after, card, machine, run, snapshot
 from tests.solver.cycles import (
     chain_of,
@@ -16,16 +26,6 @@ from tests.solver.cycles import (
     starts,
 )
 from tests.strategies import examples, snapshots
-
-from stowplan.model.audit import audit
-from stowplan.model.reasons import Code
-from stowplan.model.snapshot import Snapshot
-from stowplan.solver import stages
-from stowplan.solver.cycle import solve
-from stowplan.solver.greedy import greedy
-from stowplan.solver.linear import Program, Row
-from stowplan.solver.search import Found, Goal, Limits, search
-from stowplan.solver.settings import Settings
 
 RISKY = card(health="at_risk")
 TIGHT = [run(f"r{index}", gpus) for index, gpus in enumerate((4, 5, 4, 2, 2, 3))]

@@ -4,6 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from stowplan.model.decision import (
+    ArrayCount,
+    Decision,
+    HostRow,
+    PlacedRun,
+    RefusedRun,
+    StayingRun,
+    WaitingRun,
+)
+from stowplan.model.fleet import Machine
+from stowplan.model.runs import Run
+from stowplan.model.snapshot import Snapshot
 from tests.witness.asked import (
     cores_each,
     elements_left,
@@ -28,19 +40,6 @@ from tests.witness.machines import (
     slots,
     usable,
 )
-
-from stowplan.model.decision import (
-    ArrayCount,
-    Decision,
-    HostRow,
-    PlacedRun,
-    RefusedRun,
-    StayingRun,
-    WaitingRun,
-)
-from stowplan.model.fleet import Machine
-from stowplan.model.runs import Run
-from stowplan.model.snapshot import Snapshot
 
 SHARED = {"OK", "QUOTA_EXCEEDED", "ARRAY_LIMIT", "QUEUED_BEHIND", "NEXT_TO_RUN", "OUTCOMPETED"}
 """Codes of a host that has room, for a run that waits for something that runs share."""

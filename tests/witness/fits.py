@@ -5,6 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Mapping
 
+from stowplan.model.decision import Decision
+from stowplan.model.runs import Run
+from stowplan.model.snapshot import Snapshot
 from tests.witness.asked import (
     gpus_each,
     gpus_held,
@@ -18,10 +21,6 @@ from tests.witness.asked import (
     run_named,
 )
 from tests.witness.machines import Room, in_pools, machine_named, rooms, slots
-
-from stowplan.model.decision import Decision
-from stowplan.model.runs import Run
-from stowplan.model.snapshot import Snapshot
 
 
 def would_take(snapshot: Snapshot, machine_name: str, run_name: str, empty: bool) -> bool:

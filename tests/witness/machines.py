@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
-from tests.witness.asked import cores_each, gpus_each, memory_each, taking
-
 from stowplan.model.decision import Decision
 from stowplan.model.fleet import Device, Drive, Machine
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
+from tests.witness.asked import cores_each, gpus_each, memory_each, taking
 
 
 def machine_named(snapshot: Snapshot, name: str) -> Machine:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tests.witness.asked import cores_each, gpus_each, memory_each
-from tests.witness.machines import Room
-
 from stowplan.model.fleet import Machine
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
+from tests.witness.asked import cores_each, gpus_each, memory_each
+from tests.witness.machines import Room
 
 
 def points(

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.build import broken, decided, machine, run, running, snapshot
 
 from stowplan.model.audit import audit
+from tests.build import broken, decided, machine, run, running, snapshot
 
 
 @pytest.mark.parametrize("state", ["cordoned", "draining"])

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from tests.build import altered, broken, decided, machine, run, running, snapshot
-
 from stowplan.model.audit import audit
+from tests.build import altered, broken, decided, machine, run, running, snapshot
 
 MACHINES = [machine("m", 8)]
 SLOTS = [("m", [f"m/{n}"]) for n in range(8)]

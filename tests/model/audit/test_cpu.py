@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from tests.build import broken, decided, machine, run, running, snapshot
-
 from stowplan.model.audit import audit
+from tests.build import broken, decided, machine, run, running, snapshot
 
 
 def test_runs_fill_a_machine_to_its_last_core() -> None:

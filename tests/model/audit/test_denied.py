@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from tests.build import broken, decided, machine, run, running, snapshot
-
 from stowplan.model.audit import audit
+from tests.build import broken, decided, machine, run, running, snapshot
 
 WITHHELD = machine("m", 2, constraints={"denied_devices": ["m/0"]})
 

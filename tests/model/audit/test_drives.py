@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.build import broken, decided, machine, run, snapshot
-
 from stowplan.model.audit import audit
 from stowplan.model.snapshot import Snapshot
+from tests.build import broken, decided, machine, run, snapshot
 
 MACHINES = [
     machine("m", labels={"topology/site": "fra"}),

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from tests.build import after, broken, decided, machine, run, snapshot
-
 from stowplan.model.audit import audit
+from tests.build import after, broken, decided, machine, run, snapshot
 
 
 def test_a_report_just_as_old_as_allowed_is_fresh() -> None:

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from tests.build import broken, card, decided, machine, run, snapshot
-
 from stowplan.model.audit import audit
+from tests.build import broken, card, decided, machine, run, snapshot
 
 MACHINES = [machine("m", [card(), card(health="unknown"), card(health="at_risk")])]
 

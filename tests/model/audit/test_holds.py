@@ -1,6 +1,10 @@
 from __future__ import annotations
 
 import pytest
+
+from stowplan.model.audit import audit
+from stowplan.model.decision import StayingRun
+from stowplan.model.reasons import Code, Reason
 from tests.build import (
     Document,
     after,
@@ -14,10 +18,6 @@ from tests.build import (
     snapshot,
     waiting,
 )
-
-from stowplan.model.audit import audit
-from stowplan.model.decision import StayingRun
-from stowplan.model.reasons import Code, Reason
 
 FLEET = [
     machine("m", 4),

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from tests.build import GIB, after, altered, broken, card, decided, machine, run, running, snapshot
-
 from stowplan.model.audit import audit
 from stowplan.model.decision import ChosenShape, PlacedRun
 from stowplan.model.reasons import Code
+from tests.build import GIB, after, altered, broken, card, decided, machine, run, running, snapshot
 
 MACHINES = [machine("m", 8), machine("n", 8), machine("o", 8)]
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from tests.build import broken, decided, machine, run, snapshot
-
 from stowplan.model.audit import audit
+from tests.build import broken, decided, machine, run, snapshot
 
 RUN = run("a", node_selection={"match_labels": {"zone": "a", "disk": "nvme"}})
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from tests.build import GIB, broken, decided, machine, run, running, snapshot
-
 from stowplan.model.audit import audit
+from tests.build import GIB, broken, decided, machine, run, running, snapshot
 
 
 def test_a_byte_too_much_is_refused() -> None:

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.build import broken, card, decided, machine, run, snapshot
 
 from stowplan.model.audit import audit
+from tests.build import broken, card, decided, machine, run, snapshot
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.build import broken, card, decided, machine, run, snapshot
 
 from stowplan.model.audit import audit
+from tests.build import broken, card, decided, machine, run, snapshot
 
 MACHINES = [machine("m", [card(model="NVIDIA L40S"), card(model="NVIDIA H100 80GB HBM3")])]
 

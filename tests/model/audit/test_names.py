@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from tests.build import broken, decided, machine, run, running, snapshot
-
 from stowplan.model.audit import audit
 from stowplan.model.reasons import Code
+from tests.build import broken, decided, machine, run, running, snapshot
 
 MACHINES = [machine("m", 2), machine("n", 2)]
 

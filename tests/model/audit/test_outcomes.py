@@ -4,6 +4,10 @@ import datetime as dt
 from typing import Any
 
 import pytest
+
+from stowplan.model.audit import audit
+from stowplan.model.decision import ArrayCount, StayingRun, Summary
+from stowplan.model.reasons import Code, Reason
 from tests.build import (
     after,
     altered,
@@ -16,10 +20,6 @@ from tests.build import (
     snapshot,
     waiting,
 )
-
-from stowplan.model.audit import audit
-from stowplan.model.decision import ArrayCount, StayingRun, Summary
-from stowplan.model.reasons import Code, Reason
 
 MACHINES = [machine("m", 4)]
 

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from tests.build import broken, decided, machine, run, snapshot
-
 from stowplan.model.audit import audit
+from tests.build import broken, decided, machine, run, snapshot
 
 MACHINES = [machine("m", 3), machine("n", 3)]
 RUN = run("a", {"ids": ["m/0", "m/2"]})

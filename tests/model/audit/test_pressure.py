@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from tests.build import broken, decided, machine, run, running, snapshot
-
 from stowplan.model.audit import audit
+from tests.build import broken, decided, machine, run, running, snapshot
 
 
 def test_a_machine_under_pressure_takes_nothing_new() -> None:

@@ -3,6 +3,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
+from stowplan.model.audit import audit
+from stowplan.model.snapshot import Snapshot
 from tests.build import (
     Document,
     after,
@@ -14,9 +17,6 @@ from tests.build import (
     running,
     snapshot,
 )
-
-from stowplan.model.audit import audit
-from stowplan.model.snapshot import Snapshot
 
 STRICT = {"queue": "strict"}
 

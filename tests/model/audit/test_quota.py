@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from tests.build import broken, decided, machine, run, running, snapshot
-
 from stowplan.model.audit import audit
 from stowplan.model.snapshot import Snapshot
+from tests.build import broken, decided, machine, run, running, snapshot
 
 
 def _fleet(quota: int, other: str = "vision") -> Snapshot:

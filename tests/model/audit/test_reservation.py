@@ -3,6 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from tests.build import after, broken, decided, machine, run, snapshot
 
 

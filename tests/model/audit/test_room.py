@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from tests.build import altered, broken, card, decided, machine, run, running, snapshot
-
 from stowplan.model.audit import audit
 from stowplan.model.decision import PlacedRun
+from tests.build import altered, broken, card, decided, machine, run, running, snapshot
 
 
 def test_two_runs_with_gpus_of_their_own_have_room() -> None:

@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-from tests.build import altered, broken, decided, machine, run, snapshot
-
 from stowplan.model.audit import audit
+from tests.build import altered, broken, decided, machine, run, snapshot
 
 
 def test_a_machine_that_is_up_takes_a_worker() -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from tests.build import Document, after, card, machine, run, running, snapshot
-from tests.solver.cycles import headline, placed, told
-
 from stowplan.model.reasons import Action, Code
 from stowplan.solver.cycle import solve
+from tests.build import Document, after, card, machine, run, running, snapshot
+from tests.solver.cycles import headline, placed, told
 
 QUOTA_2: Document = {"workspaces": [{"name": "default", "gpu_quota": 2}]}
 

@@ -5,9 +5,6 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given, note
-from tests.build import Document, Place, broken, card, decided, machine, run, running, snapshot
-from tests.solver.cycles import class_of, gpus_of, host_of, placed, places, situation_of, told
-from tests.strategies import examples, snapshots
 
 from stowplan.model.decision import Decision, PlacedRun, Rejected
 from stowplan.model.reasons import Code
@@ -16,6 +13,9 @@ from stowplan.solver import points
 from stowplan.solver.cycle import solve
 from stowplan.solver.matching import is_usable
 from stowplan.solver.situation import Situation
+from tests.build import Document, Place, broken, card, decided, machine, run, running, snapshot
+from tests.solver.cycles import class_of, gpus_of, host_of, placed, places, situation_of, told
+from tests.strategies import examples, snapshots
 
 RISKY = card(health="at_risk")
 

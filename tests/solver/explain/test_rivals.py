@@ -1,15 +1,15 @@
 from __future__ import annotations
 
 from hypothesis import given, note
-from tests.build import machine, resolved, run, snapshot, waiting
-from tests.oracle import fits_beside
-from tests.solver.cycles import headline, placed, starts, told, waits
-from tests.strategies import examples, snapshots
 
 from stowplan.model.decision import PlacedRun, WaitingRun
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.cycle import solve
+from tests.build import machine, resolved, run, snapshot, waiting
+from tests.oracle import fits_beside
+from tests.solver.cycles import headline, placed, starts, told, waits
+from tests.strategies import examples, snapshots
 
 
 def _rivals(s: Snapshot, run: str) -> tuple[str, ...]:

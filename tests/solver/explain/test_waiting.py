@@ -1,9 +1,8 @@
 from __future__ import annotations
 
+from stowplan.model.reasons import Code
 from tests.build import GIB, after, card, machine, run, running, snapshot
 from tests.solver.cycles import row, says, waits
-
-from stowplan.model.reasons import Code
 
 
 def test_hosts_are_counted_as_checked_ready_and_down() -> None:

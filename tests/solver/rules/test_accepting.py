@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.build import machine, run, running, snapshot
-from tests.solver.cycles import blames, outcome_of, places, waits
 
 from stowplan.model.reasons import Code
+from tests.build import machine, run, running, snapshot
+from tests.solver.cycles import blames, outcome_of, places, waits
 
 CLOSED = {"cordoned": Code.MACHINE_CORDONED, "draining": Code.MACHINE_DRAINING}
 

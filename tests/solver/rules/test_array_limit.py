@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-from tests.build import Document, machine, run, running, snapshot
-from tests.solver.cycles import headline, placed, places, starts, told, waits
-
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
+from tests.build import Document, machine, run, running, snapshot
+from tests.solver.cycles import headline, placed, places, starts, told, waits
 
 
 def _array(**array: object) -> Document:

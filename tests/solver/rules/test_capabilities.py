@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.build import machine, run, snapshot
-from tests.solver.cycles import blames, places, starts
-
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
+from tests.build import machine, run, snapshot
+from tests.solver.cycles import blames, places, starts
 
 
 def _needs(needs: list[str], **more: Any) -> Snapshot:

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.build import machine, run, running, snapshot
-from tests.solver.cycles import blames, headline, says, starts
 
 from stowplan.model.reasons import Code
+from tests.build import machine, run, running, snapshot
+from tests.solver.cycles import blames, headline, says, starts
 
 
 def test_a_run_takes_all_the_cores_that_are_free() -> None:

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
+from stowplan.model.reasons import Code
 from tests.build import Document, card, machine, run, running, snapshot
 from tests.solver.cycles import blames, gpus_of, places, starts
-
-from stowplan.model.reasons import Code
 
 
 def _denies(gpus: int | list[Document], *ids: str) -> Document:

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.build import Document, machine, run, snapshot
-from tests.solver.cycles import blames, places, says, starts
 
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
+from tests.build import Document, machine, run, snapshot
+from tests.solver.cycles import blames, places, says, starts
 
 GB = 10**9
 

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
+from stowplan.model.reasons import Code
 from tests.build import after, machine, run, snapshot
 from tests.solver.cycles import blames, headline, says, starts, waits
-
-from stowplan.model.reasons import Code
 
 
 def test_a_report_of_exactly_the_stale_age_is_fresh() -> None:

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
+from stowplan.model.reasons import Code
 from tests.build import Document, card, machine, run, running, snapshot
 from tests.solver.cycles import blames, gpus_of, headline, starts
-
-from stowplan.model.reasons import Code
 
 RISKY = card(health="at_risk")
 UNKNOWN = card(health="unknown")

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from stowplan.model.reasons import Code
 from tests.build import Document, machine, run, snapshot
 from tests.solver.cycles import headline, outcome_of, placed, places, starts, told, waits
-
-from stowplan.model.reasons import Code
 
 
 def _count(count: int, mode: str = "exact", **more: Any) -> Document:

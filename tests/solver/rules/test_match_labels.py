@@ -1,9 +1,8 @@
 from __future__ import annotations
 
+from stowplan.model.reasons import Code
 from tests.build import machine, run, snapshot
 from tests.solver.cycles import blames, headline, places, says, starts
-
-from stowplan.model.reasons import Code
 
 ZONE_A = {"match_labels": {"zone": "a"}}
 

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
+from stowplan.model.reasons import Code
 from tests.build import Document, machine, run, running, snapshot
 from tests.solver.cycles import blames, headline, places, says, starts
-
-from stowplan.model.reasons import Code
 
 
 def _limited(most: int, gpus: int = 8) -> Document:

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
+from stowplan.model.reasons import Code
 from tests.build import GIB, machine, run, running, snapshot
 from tests.solver.cycles import headline, says, starts
-
-from stowplan.model.reasons import Code
 
 
 def test_a_run_takes_all_the_memory_that_is_free() -> None:

@@ -3,11 +3,11 @@ from __future__ import annotations
 import math
 
 import pytest
-from tests.build import card, machine, run, snapshot
-from tests.solver.cycles import blames, gpus_of, places, starts
 
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
+from tests.build import card, machine, run, snapshot
+from tests.solver.cycles import blames, gpus_of, places, starts
 
 # 5^9 MiB are 5^9 x 2^20 = 2^11 x 10^9 bytes: 2048 GB to the byte, what 2048.5 asks for.
 EXACT_MIB, EXACT_GB = 5**9, 2048.5

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.build import Document, card, machine, run, snapshot
-from tests.solver.cycles import blames, gpus_of, places, says, starts
 
 from stowplan.model.reasons import Code
+from tests.build import Document, card, machine, run, snapshot
+from tests.solver.cycles import blames, gpus_of, places, says, starts
 
 L4 = card(model="NVIDIA L4", memory_mib=23034)
 

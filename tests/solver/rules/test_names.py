@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from tests.build import Document, machine, run, snapshot
-from tests.solver.cycles import headline, outcome_of, places, row, says, starts, told, waits
 
 from stowplan.model.reasons import Code
+from tests.build import Document, machine, run, snapshot
+from tests.solver.cycles import headline, outcome_of, places, row, says, starts, told, waits
 
 
 def test_a_run_goes_to_the_machine_that_it_names() -> None:

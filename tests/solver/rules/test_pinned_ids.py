@@ -1,9 +1,8 @@
 from __future__ import annotations
 
+from stowplan.model.reasons import Code
 from tests.build import Document, card, machine, run, running, snapshot
 from tests.solver.cycles import blames, gpus_of, headline, places, row, starts
-
-from stowplan.model.reasons import Code
 
 
 def _pins(*ids: str, name: str = "a") -> Document:

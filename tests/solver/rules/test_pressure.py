@@ -1,9 +1,8 @@
 from __future__ import annotations
 
+from stowplan.model.reasons import Code
 from tests.build import machine, run, snapshot
 from tests.solver.cycles import blames, places, waits
-
-from stowplan.model.reasons import Code
 
 
 def test_a_run_goes_where_there_is_no_pressure() -> None:

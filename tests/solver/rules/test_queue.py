@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.build import Document, after, machine, run, running, snapshot
-from tests.solver.cycles import headline, says, starts
-
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
+from tests.build import Document, after, machine, run, running, snapshot
+from tests.solver.cycles import headline, says, starts
 
 
 def _strict(*runs: Document, gpus: int = 4, **policy: Any) -> Snapshot:

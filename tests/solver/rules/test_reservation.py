@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.build import Document, after, machine, run, running, snapshot
-from tests.solver.cycles import blames, outcome_of, places, starts
 
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
+from tests.build import Document, after, machine, run, running, snapshot
+from tests.solver.cycles import blames, outcome_of, places, starts
 
 DAY = 86_400
 

@@ -2,11 +2,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.build import machine, run, snapshot
-from tests.solver.cycles import blames, headline, places, starts, waits
-
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
+from tests.build import machine, run, snapshot
+from tests.solver.cycles import blames, headline, places, starts, waits
 
 
 def _kept(kept: dict[str, str], selects: dict[str, str], **more: Any) -> Snapshot:

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
+from stowplan.model.reasons import Code
 from tests.build import Document, machine, run, snapshot
 from tests.solver.cycles import headline, placed, places, starts, waits
-
-from stowplan.model.reasons import Code
 
 TWO: Document = {"node_selection": {"count": 2}}
 

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
+from stowplan.model.reasons import Code
 from tests.build import GIB, machine, run, snapshot
 from tests.solver.cycles import blames, row, says, starts, waits
-
-from stowplan.model.reasons import Code
 
 
 def test_a_run_starts_on_a_machine_that_is_up() -> None:

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
+from stowplan.model.reasons import Code
 from tests.build import Document, card, machine, run, snapshot
 from tests.solver.cycles import blames, gpus_of, places, starts
-
-from stowplan.model.reasons import Code
 
 MI = card(model="AMD Instinct MI300X", vendor="amd", memory_mib=196592)
 ODD = {"model": "Accelerator 9", "memory_mib": 15259}
