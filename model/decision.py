@@ -190,6 +190,8 @@ class StayingRun(Frozen):
     run: str
     outcome: Literal["kept", "held", "withdrawn"]
     reason: Reason
+    rest: Reason | None = None
+    """Of an array: why the rest of its elements waits."""
     workers: tuple[Worker, ...] = ()
     array: ArrayCount | None = None
 

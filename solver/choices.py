@@ -166,26 +166,38 @@ class Choices:
         return left
 
     @cached_property
-    def neighbours_in_line(self) -> Sequence[tuple[Cohort, Cohort]]:
-        """Pairs (earlier, later) of each strict queue: the later waits for the earlier to start.
+    def lines(self) -> Mapping[str, Sequence[Cohort]]:
+        """The strict queues by workspace, first in line first; none where the queue isn't strict.
 
-        Runs that could never start hold nobody up; arrays that already run hold nobody up either.
+        Runs that could never start are left out: they hold nobody up.
         """
-        if self.snapshot.policy.queue != "strict":
-            return ()
-        running = {run.name for run, _ in holding(self.snapshot)}
         lines: dict[str, list[Cohort]] = {}
-        for each in self.classes:
-            if self.could_ever_start(each):
-                lines.setdefault(each.ask.workspace, []).extend(each.cohorts)
+        if self.snapshot.policy.queue == "strict":
+            for each in self.classes:
+                if self.could_ever_start(each):
+                    lines.setdefault(each.ask.workspace, []).extend(each.cohorts)
+            for line in lines.values():
+                line.sort(key=lambda cohort: queue_order(cohort.runs[0], self.snapshot))
+        return lines
+
+    def holds_up(self, cohort: Cohort) -> bool:
+        """Whether a run in line must start before those behind it; an array that runs needn't."""
+        return cohort.runs[0].name not in self._running
+
+    @cached_property
+    def _running(self) -> frozenset[str]:
+        return frozenset(run.name for run, _ in holding(self.snapshot))
+
+    @cached_property
+    def neighbours_in_line(self) -> Sequence[tuple[Cohort, Cohort]]:
+        """Pairs (earlier, later) of each strict queue: the later waits for the earlier to start."""
         pairs = []
-        for line in lines.values():
-            line.sort(key=lambda cohort: queue_order(cohort.runs[0], self.snapshot))
+        for line in self.lines.values():
             ahead: Cohort | None = None
             for cohort in line:
                 if ahead is not None:
                     pairs.append((ahead, cohort))
-                if cohort.runs[0].name not in running:
+                if self.holds_up(cohort):
                     ahead = cohort
         return pairs
 

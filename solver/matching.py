@@ -82,7 +82,7 @@ def tally(ask: Ask, host: Host, room: Room) -> Tally:
             if lot.condition == "faulted":
                 faulted += free * (not lot.denied)
             elif lot.denied:
-                denied += free
+                denied += free * (lot.condition == "sound" or not ask.healthy_only)
             elif lot.condition == "at_risk":
                 at_risk += free
             else:
@@ -93,6 +93,11 @@ def tally(ask: Ask, host: Host, room: Room) -> Tally:
 def usable(ask: Ask, count: Tally) -> int:
     """How many of them the run may be given."""
     return count.sound + (0 if ask.healthy_only else count.at_risk)
+
+
+def gpus(count: int) -> str:
+    """Return the word for so many GPUs."""
+    return "GPU" if count == 1 else "GPUs"
 
 
 def none_is(

@@ -24,7 +24,7 @@ from stowplan.model.topology import cliques_of
 from stowplan.model.warnings import warnings
 from stowplan.solver.asks import RunClass, queue_order, waiting_elements
 from stowplan.solver.decode import Start
-from stowplan.solver.explain.headline import headline
+from stowplan.solver.explain.headline import Headline
 from stowplan.solver.explain.placed import (
     Standing,
     asked_and_got,
@@ -83,6 +83,7 @@ class _Outcomes:
             self._starts.setdefault(start.run, []).append(start)
         self._standing: dict[str, Standing] = {}
         self._why: dict[str, tuple[str, Why]] = {}
+        self._headlines: dict[str, Headline] = {}
 
     def all(self) -> list[Outcome]:
         snapshot = self._situation.snapshot
@@ -90,7 +91,7 @@ class _Outcomes:
         return [self._outcome(run) for run in in_line]
 
     def _outcome(self, run: Run) -> Outcome:
-        if run.name in self._requests.refused:
+        if run.name in self._requests.refused and not is_in_place(run):
             return RefusedRun(run=run.name, reason=self._requests.refused[run.name])
         if starts := self._starts.get(run.name):
             return self._placed(run, starts)
@@ -109,7 +110,7 @@ class _Outcomes:
         array = self._array(run, len(starts))
         rest = None
         if array and array.waiting:
-            rest = headline(self._situation, each, run, self._examined(each, run)[1])
+            rest = self._headline(each, run).of(run)
         return PlacedRun(
             run=run.name,
             shape=shape_of(ask, seats),
@@ -137,16 +138,24 @@ class _Outcomes:
             run=run.name,
             outcome=stay.outcome,
             reason=stay.reason,
+            rest=self._rest_of(run),
             workers=workers,
             array=self._array(run, 0),
         )
+
+    def _rest_of(self, run: Run) -> Reason | None:
+        """Return why the elements of an array that runs wait, where some do."""
+        if run.name in self._requests.refused:
+            return self._requests.refused[run.name]
+        each = self._class_of.get(run.name)
+        return self._headline(each, run).of(run) if each else None
 
     def _waiting(self, run: Run) -> WaitingRun:
         each = self._class_of[run.name]
         first, why = self._examined(each, run)
         return WaitingRun(
             run=run.name,
-            reason=headline(self._situation, each, run, why),
+            reason=self._headline(each, run).of(run),
             hosts_checked=len(why.verdicts),
             hosts_ready=why.ready,
             hosts_down=why.down,
@@ -162,6 +171,12 @@ class _Outcomes:
         if each.name not in self._why:
             self._why[each.name] = (run.name, examined(self._situation, each))
         return self._why[each.name]
+
+    def _headline(self, each: RunClass, run: Run) -> Headline:
+        if each.name not in self._headlines:
+            why = self._examined(each, run)[1]
+            self._headlines[each.name] = Headline(self._situation, each, why)
+        return self._headlines[each.name]
 
     def _array(self, run: Run, placed: int) -> ArrayCount | None:
         if run.array is None:

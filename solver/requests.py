@@ -21,7 +21,7 @@ class Requests:
 
     asked: Sequence[tuple[Run, Ask]]
     refused: Mapping[str, Reason]
-    """By the run's name."""
+    """By the run's name; of an array that runs, why its other elements never will."""
 
 
 def requests_of(snapshot: Snapshot, eligibility: Eligibility, profile: Profile) -> Requests:
@@ -33,14 +33,12 @@ def requests_of(snapshot: Snapshot, eligibility: Eligibility, profile: Profile) 
             continue
         shape = shape_of(run)
         if isinstance(shape, Reason):
-            if not is_in_place(run):
-                refused[run.name] = shape
+            refused[run.name] = shape
             continue
         ask = ask_of(run, shape, snapshot, profile)
         reason = _unknown_name(run, snapshot) or _no_pool(ask, snapshot, eligibility)
         if reason:
-            if not is_in_place(run):
-                refused[run.name] = reason
+            refused[run.name] = reason
             continue
         if ask.tasks is None:
             everywhere = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -65,6 +65,16 @@ class Situation:
                     rooms[seat.host.name] = without(rooms[seat.host.name], each.ask, seat)
         return rooms
 
+    def left_without(self, runs: Collection[str]) -> Mapping[str, Room]:
+        """What would be free if these runs hadn't started."""
+        rooms = dict(self.left)
+        for start in self.plan.starts:
+            if start.run in runs:
+                for seat in start.seats:
+                    room = rooms[seat.host.name]
+                    rooms[seat.host.name] = given_back(room, start.each.ask, seat)
+        return rooms
+
     def gpus_placed(self, workspace: str) -> int:
         """How many GPUs of a workspace's runs start."""
         return sum(
@@ -73,11 +83,13 @@ class Situation:
             if each.ask.workspace == workspace
         )
 
-    def has_started(self, each: RunClass, run: str) -> bool:
+    def has_started(self, run: str) -> bool:
         """Whether a run, or an element of an array, starts in this cycle."""
-        if each.ask.array:
-            return self.started[each.name] > 0
-        return run in {own.name for own in each.runs[: self.started[each.name]]}
+        return run in self._starting
+
+    @cached_property
+    def _starting(self) -> frozenset[str]:
+        return frozenset(start.run for start in self.plan.starts)
 
 
 def without(room: Room, ask: Ask, seat: Seat) -> Room:

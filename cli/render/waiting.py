@@ -59,12 +59,12 @@ def add_waiting(page: Page, decision: Decision, *, whole: bool) -> None:
 def add_rest(page: Page, decision: Decision) -> None:
     """Add why the rest of an array waits, where some of it starts or runs."""
     rows = [
-        (outcome.run, outcome.reason, array_words(outcome.array))
+        (outcome.run, reason, array_words(outcome.array))
         for outcome in decision.outcomes
-        if isinstance(outcome, PlacedRun)
+        if isinstance(outcome, PlacedRun | StayingRun)
         and outcome.array
         and outcome.array.waiting
-        and outcome.reason
+        and (reason := outcome.reason if isinstance(outcome, PlacedRun) else outcome.rest)
     ]
     if rows:
         page.heading("Arrays of which some wait")

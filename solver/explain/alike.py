@@ -11,9 +11,9 @@ type Group = tuple[tuple[str, ...], str, tuple[Reason, ...]]
 
 
 def grouped(said: Iterable[tuple[str, str, tuple[Reason, ...]]]) -> list[Group]:
-    """Return hosts grouped by reasons and their numbers, in the order in which they come."""
+    """Return hosts grouped by reasons, their words and numbers, in the order in which they come."""
     groups: dict[tuple[str, str], tuple[list[str], str, tuple[Reason, ...]]] = {}
     for host, kind, reasons in said:
-        key = repr([(reason.code, sorted(reason.numbers.items())) for reason in reasons])
+        key = repr([(each.code, each.message, sorted(each.numbers.items())) for each in reasons])
         groups.setdefault((kind, key), ([], kind, reasons))[0].append(host)
     return [(tuple(hosts), kind, reasons) for hosts, kind, reasons in groups.values()]

@@ -8,11 +8,12 @@ room, with the closest host; else the reasons of the host that would take the le
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 
-from stowplan.model.holds import holding
 from stowplan.model.reasons import Code, Figure, Reason
 from stowplan.model.runs import Run
-from stowplan.solver.asks import Ask, RunClass, queue_order
+from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.explain.rivals import outcompeted
 from stowplan.solver.explain.waiting import Verdict, Why
 from stowplan.solver.situation import Situation
@@ -22,18 +23,36 @@ MORE_HARDWARE = 60
 """What it costs to add to a machine, beside the costs of rules."""
 
 
-def headline(situation: Situation, each: RunClass, run: Run, why: Why) -> Reason:
-    """Return the one reason why a run waits."""
-    return (
-        _no_hosts(each.ask, why)
-        or _same_everywhere(why)
-        or _over_quota(situation, each)
-        or _array_is_full(situation, each)
-        or _behind(situation, each, run)
-        or outcompeted(situation, each)
-        or _too_little_room(situation, each.ask, why)
-        or _least_to_loosen(each.ask, why)
-    )
+@dataclass(frozen=True)
+class Headline:
+    """Why the runs of a class wait: worked out once, but for each run's place in a strict queue."""
+
+    situation: Situation
+    each: RunClass
+    why: Why
+
+    def of(self, run: Run) -> Reason:
+        """Return the one reason why a run of the class waits."""
+        return self._limit or _behind(self.situation, self.each, run) or self._room
+
+    @cached_property
+    def _limit(self) -> Reason | None:
+        """What comes before the queue: every host says the same, or a shared limit is used up."""
+        return (
+            _no_hosts(self.each.ask, self.why)
+            or _same_everywhere(self.why)
+            or _over_quota(self.situation, self.each)
+            or _array_is_full(self.situation, self.each)
+        )
+
+    @cached_property
+    def _room(self) -> Reason:
+        """What comes after the queue: who took the room, or which is closest to having it."""
+        return (
+            outcompeted(self.situation, self.each)
+            or _too_little_room(self.situation, self.each.ask, self.why)
+            or _least_to_loosen(self.each.ask, self.why)
+        )
 
 
 def _no_hosts(ask: Ask, why: Why) -> Reason | None:
@@ -141,27 +160,21 @@ def _behind(situation: Situation, each: RunClass, run: Run) -> Reason | None:
 
 def _first_ahead(situation: Situation, each: RunClass, run: Run) -> str | None:
     """Return the run that holds a run back in its strict queue, the first in line."""
-    if situation.snapshot.policy.queue != "strict":
-        return None
-    snapshot = situation.snapshot
-    running = {holder.name for holder, _ in holding(snapshot)}
-    own = queue_order(run, snapshot)
-    waiting = sorted(
-        queue_order(other, snapshot)
-        for rival in situation.choices.classes
-        if rival.ask.workspace == each.ask.workspace and situation.choices.could_ever_start(rival)
-        for other in rival.runs
-        if other.name not in running and not situation.has_started(rival, other.name)
-    )
-    return waiting[0][-1] if waiting and waiting[0] < own else None
+    for cohort in situation.choices.lines.get(each.ask.workspace, ()):
+        first = cohort.runs[0]
+        if first.name == run.name:
+            return None
+        if situation.choices.holds_up(cohort) and not situation.has_started(first.name):
+            return first.name
+    return None
 
 
 def _too_little_room(situation: Situation, ask: Ask, why: Why) -> Reason | None:
+    if (ask.tasks or 0) > 1 and any(not verdict.empty for verdict in why.verdicts):
+        return _too_few_places(situation, ask, why)
     best = why.closest
     if best is None:
         return None
-    if (ask.tasks or 0) > 1:
-        return _too_few_places(situation, ask, why, best)
     if not best.now:
         return Reason.of(Code.SOLVER_LIMIT, "fits, and was not placed in the time given")
     reason = best.now[0].reason
@@ -169,7 +182,7 @@ def _too_little_room(situation: Situation, ask: Ask, why: Why) -> Reason | None:
     return _said(reason, message, closest=best.host.name)
 
 
-def _too_few_places(situation: Situation, ask: Ask, why: Why, best: Verdict) -> Reason:
+def _too_few_places(situation: Situation, ask: Ask, why: Why) -> Reason:
     """Return the reason of a run whose workers don't all fit at once."""
     tasks = ask.tasks or 0
     takers = sum(not verdict.empty for verdict in why.verdicts)
@@ -177,18 +190,23 @@ def _too_few_places(situation: Situation, ask: Ask, why: Why, best: Verdict) -> 
         return Reason.of(
             Code.SPREAD_CONFLICT,
             f"needs {tasks} different machines, and only {takers} could ever take a worker",
-            need=tasks,
+            workers=tasks,
             machines=takers,
         )
     fit = situation.eligibility.workers_that_fit(ask, situation.room_left)
-    short = best.now[0].reason if best.now else None
-    detail = f"; the closest, {best.host.name}: {short.message}" if short else ""
+    if why.closest is None:
+        most = situation.eligibility.workers_that_fit(ask, lambda host: host.empty)
+        code = Code.INSUFFICIENT_CPU if ask.millicores else Code.INSUFFICIENT_MEMORY
+        message = f"needs room for {tasks} workers at once; the empty machines hold {most}"
+        return Reason.of(code, message, workers=tasks, fit=fit, most=most)
+    short = why.closest.now[0].reason if why.closest.now else None
+    detail = f"; the closest, {why.closest.host.name}: {short.message}" if short else ""
     return Reason.of(
         short.code if short else Code.INSUFFICIENT_CPU,
         f"needs room for {tasks} workers at once, and {fit} fit{detail}",
-        need=tasks,
+        workers=tasks,
         fit=fit,
-        closest=best.host.name,
+        closest=why.closest.host.name,
     )
 
 

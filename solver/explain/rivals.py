@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
 
 from stowplan.model.reasons import Code, Reason
 from stowplan.model.room import Room
@@ -51,8 +52,23 @@ def _rivals(situation: Situation, each: RunClass) -> list[str]:
         rooms[name] = room
         rivals += [run for run in gone if run not in rivals]
         if eligibility.fits(ask, lambda host: rooms[host.name]):
-            return rivals
+            return _needed(situation, each, rivals)
     return []
+
+
+def _needed(situation: Situation, each: RunClass, rivals: Sequence[str]) -> list[str]:
+    """Return those of the rivals that must all go: with any one of them there it doesn't fit."""
+    needed = list(rivals)
+    for run in rivals:
+        fewer = [other for other in needed if other != run]
+        rooms = situation.left_without(fewer)
+        if situation.eligibility.fits(each.ask, functools.partial(_room_in, rooms)):
+            needed = fewer
+    return needed
+
+
+def _room_in(rooms: Mapping[str, Room], host: Host) -> Room:
+    return rooms[host.name]
 
 
 def _displaced(situation: Situation, ask: Ask, host: Host, want: int) -> tuple[list[str], Room]:

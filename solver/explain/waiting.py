@@ -77,10 +77,16 @@ def _rows(verdicts: tuple[Verdict, ...]) -> tuple[HostRow, ...]:
 
 
 def _closest(situation: Situation, ask: Ask, verdicts: tuple[Verdict, ...]) -> Verdict | None:
-    """Return the host that lacks the least room, among those that lack some if workers do."""
+    """Return the host that lacks the least room, or None where no room would be enough.
+
+    Of a run of several workers that don't all fit, a host that lacks some.
+    """
     takers = [verdict for verdict in verdicts if not verdict.empty]
-    if (ask.tasks or 0) > 1 and not situation.eligibility.fits(ask, situation.room_left):
-        takers = [verdict for verdict in takers if verdict.now] or takers
+    if (ask.tasks or 0) > 1:
+        if not situation.eligibility.fits(ask, lambda host: host.empty):
+            return None
+        if not situation.eligibility.fits(ask, situation.room_left):
+            takers = [verdict for verdict in takers if verdict.now] or takers
     return min(takers, key=lambda each: _lack(situation, ask, each), default=None)
 
 

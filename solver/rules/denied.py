@@ -6,7 +6,7 @@ from stowplan.model.reasons import Code, Reason
 from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
-from stowplan.solver.matching import tally, usable
+from stowplan.solver.matching import gpus, tally, usable
 
 READS_ROOM = True
 
@@ -21,7 +21,7 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
         return None
     return Reason.of(
         Code.GPU_DENIED,
-        f"needs {ask.gpus} GPUs, {have} free ({count.denied} more free but withheld)",
+        f"needs {ask.gpus} {gpus(ask.gpus)}, {have} free ({count.denied} more free but withheld)",
         need=ask.gpus,
         free=have,
         denied=count.denied,

@@ -6,7 +6,7 @@ from stowplan.model.reasons import Code, Reason
 from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
-from stowplan.solver.matching import tally
+from stowplan.solver.matching import gpus, tally
 
 READS_ROOM = True
 
@@ -25,10 +25,9 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
 
 def too_few_healthy(need: int, healthy: int, at_risk: int) -> Reason:
     """Return INSUFFICIENT_HEALTHY_GPUS with its three numbers."""
-    more = f" ({at_risk} more free but at risk)" if at_risk else ""
     return Reason.of(
         Code.INSUFFICIENT_HEALTHY_GPUS,
-        f"needs {need} healthy GPUs, {healthy} free{more}",
+        f"needs {need} healthy {gpus(need)}, {healthy} free ({at_risk} more free but at risk)",
         need=need,
         healthy_free=healthy,
         at_risk_free=at_risk,

@@ -6,6 +6,7 @@ from stowplan.model.reasons import Code, Reason
 from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
+from stowplan.solver.matching import gpus
 
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
@@ -13,5 +14,5 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     most = host.machine.constraints.max_accelerators
     if most is None or ask.gpus <= most:
         return None
-    text = f"at most {most} GPUs for one run, {ask.gpus} asked for"
+    text = f"at most {most} {gpus(most)} for one run, {ask.gpus} asked for"
     return Reason.of(Code.MAX_ACCELERATORS, text, need=ask.gpus, most=most)

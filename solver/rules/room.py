@@ -10,7 +10,7 @@ from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
 from stowplan.solver.linear import Row
-from stowplan.solver.matching import matches, tally, usable
+from stowplan.solver.matching import gpus, matches, tally, usable
 from stowplan.solver.rules.healthy_only import too_few_healthy
 
 if TYPE_CHECKING:
@@ -36,10 +36,11 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     have = usable(ask, count)
     if have >= ask.gpus:
         return None
+    asked = f"needs {ask.gpus} {gpus(ask.gpus)}"
     if have + count.faulted >= ask.gpus:
         return Reason.of(
             Code.GPU_FAULTED,
-            f"needs {ask.gpus} GPUs, {have} free ({count.faulted} more free but faulted)",
+            f"{asked}, {have} free ({count.faulted} more free but faulted)",
             need=ask.gpus,
             free=have,
             faulted=count.faulted,
@@ -53,7 +54,7 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     like = "matching " if whole < len(host.empty.devices) else ""
     return Reason.of(
         Code.INSUFFICIENT_GPUS,
-        f"needs {ask.gpus} GPUs, {have} of {whole} {like}free",
+        f"{asked}, {have} of {whole} {like}free",
         need=ask.gpus,
         free=have,
         whole=whole,
