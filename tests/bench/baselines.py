@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.bench.openb import Node, Pod
@@ -86,16 +86,23 @@ def fgd(population: Sequence[Pod]) -> Score:
     return score
 
 
-def gpus_placed(machines: Sequence[Node], runs: Sequence[Pod], score: Score) -> int:
-    """Return how many GPUs an online policy places, the runs coming in this order."""
+def placements(
+    machines: Sequence[Node], runs: Sequence[Pod], score: Score
+) -> Iterator[tuple[Pod, str | None]]:
+    """Yield each run with the node an online policy gives it, the runs coming in this order."""
     room = [Free(node, node.millicores, node.memory_mib, node.gpus) for node in machines]
-    placed = 0
     for pod in runs:
         fitting = [free for free in room if free.takes(pod)]
-        if fitting:
-            chosen = max(fitting, key=lambda free: score(free, pod))
-            chosen.millicores -= pod.millicores
-            chosen.memory_mib -= pod.memory_mib
-            chosen.gpus -= pod.gpus
-            placed += pod.gpus
-    return placed
+        if not fitting:
+            yield pod, None
+            continue
+        chosen = max(fitting, key=lambda free: score(free, pod))
+        chosen.millicores -= pod.millicores
+        chosen.memory_mib -= pod.memory_mib
+        chosen.gpus -= pod.gpus
+        yield pod, chosen.node.name
+
+
+def gpus_placed(machines: Sequence[Node], runs: Sequence[Pod], score: Score) -> int:
+    """Return how many GPUs an online policy places, the runs coming in this order."""
+    return sum(pod.gpus for pod, node in placements(machines, runs, score) if node is not None)
