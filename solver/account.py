@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from stowplan.model.decision import ModelSize, SolverAccount
+from stowplan.solver.chain import Chain
 from stowplan.solver.search import PARAMETERS, VERSION
 from stowplan.solver.settings import Settings
-from stowplan.solver.stages import Chain
 
 
 def account_of(chain: Chain, settings: Settings) -> SolverAccount:

@@ -14,6 +14,7 @@ from stowplan.solver.choices import Choices
 from stowplan.solver.decode import decoded
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.hosts import hosts_of
+from stowplan.solver.interrupt import Interrupt, heeding_signals
 from stowplan.solver.outcomes import decision_of
 from stowplan.solver.requests import requests_of
 from stowplan.solver.rule import Rule, rule
@@ -88,21 +89,8 @@ def solve(snapshot: Snapshot, settings: Settings | None = None) -> Decision:
     then nothing is decided.
     """
     settings = settings or Settings.of(snapshot)
-    eligibility = Eligibility(RULES, hosts_of(snapshot))
-    requests = requests_of(snapshot, eligibility, settings.profile)
-    choices = Choices(snapshot, classes_of(requests.asked, snapshot), eligibility)
-    for each in RULES:
-        if each.post:
-            choices.program.post(each.name, each.post(choices))
-    chain = solve_stages(choices, settings)
-    situation = Situation(
-        snapshot=snapshot,
-        eligibility=eligibility,
-        choices=choices,
-        plan=decoded(choices, chain.values),
-        proven=chain.stages[0].status == "OPTIMAL",
-    )
-    decision = decision_of(situation, requests, account_of(chain, settings), settings)
+    with heeding_signals() as interrupt:
+        decision = _decided(snapshot, settings, interrupt)
     violations = audit(snapshot, decision)
     if violations:
         raise InternalError(
@@ -110,3 +98,21 @@ def solve(snapshot: Snapshot, settings: Settings | None = None) -> Decision:
             + "; ".join(str(violation) for violation in violations[:5])
         )
     return decision
+
+
+def _decided(snapshot: Snapshot, settings: Settings, interrupt: Interrupt) -> Decision:
+    eligibility = Eligibility(RULES, hosts_of(snapshot))
+    requests = requests_of(snapshot, eligibility, settings.profile)
+    choices = Choices(snapshot, classes_of(requests.asked, snapshot), eligibility)
+    for each in RULES:
+        if each.post:
+            choices.program.post(each.name, each.post(choices))
+    chain = solve_stages(choices, settings, interrupt)
+    situation = Situation(
+        snapshot=snapshot,
+        eligibility=eligibility,
+        choices=choices,
+        plan=decoded(choices, chain.values),
+        proven=chain.stages[0].status == "OPTIMAL",
+    )
+    return decision_of(situation, requests, account_of(chain, settings), settings)

@@ -13,6 +13,7 @@ from dataclasses import replace
 from stowplan.solver.asks import RunClass
 from stowplan.solver.choices import Choices
 from stowplan.solver.hosts import Host
+from stowplan.solver.interrupt import Interrupt
 from stowplan.solver.linear import narrowed
 from stowplan.solver.search import Found, Goal, Limits, search
 
@@ -31,6 +32,7 @@ def improved(
     limits: Limits,
     fixed: Mapping[int, int],
     joining: Sequence[RunClass] = (),
+    interrupt: Interrupt | None = None,
 ) -> Iterator[Found]:
     """Yield what each neighbourhood came to, with the values of the whole program.
 
@@ -54,6 +56,7 @@ def improved(
                 [current[column] for column in order],
                 replace(limits, deterministic=EACH),
                 trivial=part.range(own.terms)[1 if goal.maximise else 0],
+                interrupt=interrupt,
             )
             for column, value in zip(order, found.values, strict=True):
                 current[column] = value

@@ -14,13 +14,14 @@ from ortools.sat.python import cp_model_helper as cp_sat
 
 from stowplan.model.errors import InternalError
 from stowplan.model.reasons import Figure
+from stowplan.solver.interrupt import Interrupt
 from stowplan.solver.linear import Program, Row, Sum
 
 NEARLY = 0.8
 """CP-SAT looks at its limits now and then: it may stop a little short of one."""
 VERSION = f"ortools {importlib.metadata.version('ortools')}"
 
-DETERMINISTIC_PER_SECOND = 0.15
+DETERMINISTIC_PER_SECOND = 0.3
 """Deterministic time that a slow core does in a second: wall time stays the last guard only."""
 
 PARAMETERS: Mapping[str, Figure] = {
@@ -79,6 +80,7 @@ def search(
     trivial: int,
     fixed: Mapping[int, int] | None = None,
     also: Sequence[Row] = (),
+    interrupt: Interrupt | None = None,
 ) -> Found:
     """Return the best values found for a goal; never worse than the hint.
 
@@ -87,6 +89,7 @@ def search(
     program's own. Raises InternalError where CP-SAT calls the model invalid or infeasible: the
     hint shows that it isn't.
     """
+    interrupt = interrupt or Interrupt()
     model = _encoded(program, goal, hint, fixed or {}, also)
     parameters = cp_sat.SatParameters()
     for name, value in PARAMETERS.items():
@@ -96,6 +99,8 @@ def search(
     parameters.relative_gap_limit = limits.gap
     parameters.max_deterministic_time = limits.deterministic
     parameters.max_time_in_seconds = max(0.01, limits.wall_s)
+    parameters.interleave_search = limits.workers > 1  # else several workers race
+    parameters.catch_sigint_signal = False  # ours is heeded
     parameters.log_search_progress = True
     parameters.log_to_stdout = False
     lines: list[str] = []
@@ -103,7 +108,15 @@ def search(
     solver.set_parameters(parameters)
     solver.add_log_callback(lines.append)
     began = time.monotonic()
-    response = solver.solve(model)  # type: ignore[no-untyped-call]  # C++, without a stub
+    responses: list[cp_sat.CpSolverResponse] = []
+
+    def work() -> None:
+        responses.append(solver.solve(model))  # type: ignore[no-untyped-call]  # C++, no stub
+
+    interrupt.while_running(work, solver.stop_search)
+    if not responses:
+        raise InternalError("CP-SAT gave no answer")
+    (response,) = responses
     wall = time.monotonic() - began
     if response.status in (cp_sat.MODEL_INVALID, cp_sat.INFEASIBLE):
         raise InternalError(
@@ -128,16 +141,18 @@ def search(
         bound=bound,
         wall_s=wall,
         deterministic=response.deterministic_time,
-        cut=None if proven else _cut(response.deterministic_time, wall, limits),
+        cut=None if proven else _cut(response.deterministic_time, limits, interrupt),
         log="\n".join(lines),
     )
 
 
-def _cut(deterministic: float, wall: float, limits: Limits) -> Cut:
-    """Return what ended a search: CP-SAT stops at Ctrl-C too, short of both limits."""
+def _cut(deterministic: float, limits: Limits, interrupt: Interrupt) -> Cut:
+    """Return what ended a search."""
+    if interrupt.asked:
+        return "interrupted"
     if deterministic >= NEARLY * limits.deterministic:
         return "deterministic_time"
-    return "wall_time" if wall >= NEARLY * limits.wall_s else "interrupted"
+    return "wall_time"
 
 
 def _whole(bound: float, maximise: bool) -> int:
