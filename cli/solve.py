@@ -83,8 +83,12 @@ def solve(
         profile=cast("Profile | None", profile),  # one of the choices above
     )
     began = time.monotonic()
-    with shown_working("solving"):
-        decision = decide(asked, settings)
+    with shown_working("solving") as say:
+        decision = decide(
+            asked,
+            settings,
+            lambda far: say(f"({far.stage}: {far.starting:,} start, gap {far.gap:.2%})"),
+        )
     took_s = time.monotonic() - began
     if log:
         log.write(decision.solver.log)

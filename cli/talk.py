@@ -6,7 +6,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import click
@@ -66,10 +66,18 @@ def debugging() -> bool:
 
 
 @contextmanager
-def shown_working(what: str) -> Iterator[None]:
-    """Show on a terminal, after two seconds, what is being done and for how long."""
+def shown_working(what: str) -> Iterator[Callable[[str], None]]:
+    """Show on a terminal, after two seconds, what is being done, how far it is, and for how long.
+
+    Yields what is to be called with how far it is.
+    """
+    said = [""]
+
+    def say(how_far: str) -> None:
+        said[0] = f" {how_far}"
+
     if not sys.stderr.isatty():
-        yield
+        yield say
         return
     over = threading.Event()
     started = time.monotonic()
@@ -77,12 +85,12 @@ def shown_working(what: str) -> Iterator[None]:
     def tick() -> None:
         while not over.wait(QUIET_S if time.monotonic() - started < QUIET_S else 1.0):
             gone = time.monotonic() - started
-            click.echo(f"\r\x1b[K{what} ... {gone:.0f} s", nl=False, err=True)
+            click.echo(f"\r\x1b[K{what}{said[0]} ... {gone:.0f} s", nl=False, err=True)
 
     thread = threading.Thread(target=tick, daemon=True)
     thread.start()
     try:
-        yield
+        yield say
     finally:
         over.set()
         thread.join()

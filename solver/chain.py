@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -19,6 +19,24 @@ SHARES: Mapping[str, float] = {"place": 0.7, "at_risk": 0.1, "points": 0.12, "ca
 """How the time limit is divided between the stages."""
 
 
+@dataclass(frozen=True)
+class Progress:
+    """How far a solve has come."""
+
+    stage: str
+    starting: int
+    """Runs, and elements of arrays, that start by the best answer so far."""
+    gap: float
+    """How far the stage may be from its best, as a share."""
+
+
+type Watcher = Callable[[Progress], None]
+
+
+def unwatched(progress: Progress) -> None:
+    """Watch nothing."""
+
+
 @dataclass
 class Chain:
     """Values of the variables as the stages improve them, and the account of each stage."""
@@ -27,6 +45,7 @@ class Chain:
     settings: Settings
     values: list[int]
     interrupt: Interrupt
+    watcher: Watcher = unwatched
     stages: list[Stage] = field(default_factory=list)
     logs: list[str] = field(default_factory=list)
     cut: Cut | None = None
@@ -55,13 +74,20 @@ class Chain:
             interrupt=self.interrupt,
         )
         self.logs.append(f"#### {title}\n{found.log}")
-        self.take(found)
+        self.take(found, title)
         return found
 
-    def take(self, found: Found) -> None:
+    def take(self, found: Found, title: str) -> None:
         """Go on from what a search found."""
         self.values = found.values
         self.cut = found.cut or self.cut
+        self.report(title, found.objective, found.bound)
+
+    def report(self, title: str, objective: int, bound: int) -> None:
+        """Tell the watcher how far the solve has come."""
+        if self.watcher is not unwatched:
+            starts = (self.choices.starts(each).at(self.values) for each in self.choices.classes)
+            self.watcher(Progress(title, sum(starts), share_missing(objective, bound)))
 
     def fix(self, classes: Sequence[RunClass]) -> None:
         """Keep how many runs of these classes start."""
@@ -83,6 +109,11 @@ class Chain:
         else:
             return False
         return True
+
+
+def share_missing(objective: int, bound: int) -> float:
+    """Return how far an objective may be from the best, as a share of the larger."""
+    return abs(bound - objective) / max(1, abs(bound), abs(objective))
 
 
 @dataclass
@@ -109,7 +140,7 @@ class Tally:
 
     def stage(self) -> Stage:
         """Return the entry in the account."""
-        gap = abs(self.bound - self.objective) / max(1, abs(self.bound), abs(self.objective))
+        gap = share_missing(self.objective, self.bound)
         status: Literal["OPTIMAL", "FEASIBLE", "GREEDY"] = "FEASIBLE"
         if not self.searched:
             status = "GREEDY"

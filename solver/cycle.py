@@ -10,6 +10,7 @@ from stowplan.model.errors import InternalError
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.account import account_of
 from stowplan.solver.asks import classes_of
+from stowplan.solver.chain import Watcher, unwatched
 from stowplan.solver.choices import Choices
 from stowplan.solver.decode import decoded
 from stowplan.solver.eligibility import Eligibility
@@ -81,16 +82,19 @@ RULES: Sequence[Rule] = (
 """Every rule, in the order of the filters: the first that a host fails decides."""
 
 
-def solve(snapshot: Snapshot, settings: Settings | None = None) -> Decision:
+def solve(
+    snapshot: Snapshot, settings: Settings | None = None, watcher: Watcher = unwatched
+) -> Decision:
     """Return the decision of one cycle; its audit has passed.
 
     The same snapshot and settings give the same decision, wall times and log aside. Runs that
     wait are an answer. Raises InternalError where our own model or decision turns out wrong:
-    then nothing is decided.
+    then nothing is decided. In the main thread, Ctrl-C ends the search and the best decision so
+    far is returned. The watcher is told of progress, in the thread that solves.
     """
     settings = settings or Settings.of(snapshot)
     with heeding_signals() as interrupt:
-        decision = _decided(snapshot, settings, interrupt)
+        decision = _decided(snapshot, settings, interrupt, watcher)
     violations = audit(snapshot, decision)
     if violations:
         raise InternalError(
@@ -100,14 +104,16 @@ def solve(snapshot: Snapshot, settings: Settings | None = None) -> Decision:
     return decision
 
 
-def _decided(snapshot: Snapshot, settings: Settings, interrupt: Interrupt) -> Decision:
+def _decided(
+    snapshot: Snapshot, settings: Settings, interrupt: Interrupt, watcher: Watcher
+) -> Decision:
     eligibility = Eligibility(RULES, hosts_of(snapshot))
     requests = requests_of(snapshot, eligibility, settings.profile)
     choices = Choices(snapshot, classes_of(requests.asked, snapshot), eligibility)
     for each in RULES:
         if each.post:
             choices.program.post(each.name, each.post(choices))
-    chain = solve_stages(choices, settings, interrupt)
+    chain = solve_stages(choices, settings, interrupt, watcher)
     situation = Situation(
         snapshot=snapshot,
         eligibility=eligibility,

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from stowplan.solver import neighbourhoods, points
 from stowplan.solver.bound import most_weight
-from stowplan.solver.chain import Chain, Tally
+from stowplan.solver.chain import Chain, Tally, Watcher, unwatched
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import filled, greedy
 from stowplan.solver.interrupt import Interrupt
@@ -27,9 +27,11 @@ WHOLE_FIRST = 0.4
 CANONICAL = 1 << 10
 
 
-def solve_stages(choices: Choices, settings: Settings, interrupt: Interrupt) -> Chain:
+def solve_stages(
+    choices: Choices, settings: Settings, interrupt: Interrupt, watcher: Watcher = unwatched
+) -> Chain:
     """Return the chain after all its stages."""
-    chain = Chain(choices, settings, greedy(choices), interrupt)
+    chain = Chain(choices, settings, greedy(choices), interrupt, watcher)
     place(chain)
     spare_at_risk(chain)
     earn_points(chain)
@@ -85,7 +87,7 @@ def _search_tier(chain: Chain, tier: int, goal: Goal, trivial: int, sum_of: Tall
             choices, goal, chain.values, limits, chain.fixed, joining, chain.interrupt
         )
         for step in itertools.islice(steps, max(0, rounds)):
-            _note(chain, f"place, priority {tier}", goal, step)
+            _note(chain, f"place, priority {tier}", goal, step, bound)
             sum_of.spend(step)
             if bound - goal.terms.at(chain.values) <= gap * bound or chain.is_over():
                 break
@@ -172,7 +174,7 @@ def _by_neighbourhoods(chain: Chain, name: str, goal: Goal, trivial: int) -> Non
         chain.choices, goal, chain.values, limits, chain.fixed, (), chain.interrupt
     )
     for step in itertools.islice(found, rounds):
-        _note(chain, name, goal, step)
+        _note(chain, name, goal, step, trivial)
         tally.spend(step)
         if chain.is_over():
             break
@@ -183,11 +185,12 @@ def _by_neighbourhoods(chain: Chain, name: str, goal: Goal, trivial: int) -> Non
     chain.stages.append(tally.stage())
 
 
-def _note(chain: Chain, title: str, goal: Goal, step: Found) -> None:
+def _note(chain: Chain, title: str, goal: Goal, step: Found, bound: int) -> None:
     """Go on from what a neighbourhood came to, with a line in the log."""
-    chain.take(step)
+    value = goal.terms.at(step.values)
+    chain.take(replace(step, objective=value, bound=bound), title)
     chain.logs.append(
-        f"#### {title}, a neighbourhood: {goal.terms.at(step.values)} in all, {step.status}, "
+        f"#### {title}, a neighbourhood: {value} in all, {step.status}, "
         f"{step.deterministic:.3f} deterministic, {step.wall_s:.3f} s"
     )
 
