@@ -52,6 +52,8 @@ FACTS: dict[str, str] = {
     "fleet.machines[].devices[].used_by_others_mib": "services",
     "fleet.machines[].devices[].addressable_mib": "services",
     "fleet.machines[].devices[].power_limit_w": "power budgets",
+    "fleet.machines[].rdma[].rate_gbps": "gangs across machines",
+    "fleet.machines[].rdma[].at_risk": "gangs across machines",
     "runs[].labels": "estimates",
     "runs[].expected_duration_s": "estimates",
     "runs[].measured_duration_s": "estimates",
@@ -59,10 +61,23 @@ FACTS: dict[str, str] = {
     "runs[].checkpoint": "estimates",
     "runs[].started_at": "estimates",
     "runs[].placed.rate_usd_per_hour": "money and deadlines",
+    "runs[].placement.profile": "money",
     "policy.assumed_available": "cloud offerings",
-    "knowledge": "estimates and services",
+    "policy.workspaces[].terms.model": "services",
+    "knowledge.cards": "estimates and services",
+    "knowledge.runtimes": "services",
+    "knowledge.models": "services",
+    "knowledge.measurements": "services",
+    "knowledge.observations": "services",
+    "knowledge.durations": "estimates",
 }
 """Fields that say something no rule reads yet."""
+
+_BECAUSE = {"runs[].placement.profile": "every host here costs the same"}
+"""Why a fact changes nothing for now, where its feature alone doesn't tell."""
+
+_SAYS_NOTHING = (None, 0, (), {}, "balanced")
+"""Values of a fact with which nothing is said. An ask of 0, or for none of a list, asks a lot."""
 
 
 type _Tree = dict[str, _Tree | str]
@@ -85,8 +100,8 @@ def _tree(listed: Iterable[str]) -> _Tree:
 _ASKS, _FACTS = _tree(ASKS), _tree(FACTS)
 
 
-def _set(value: Frozen, tree: _Tree, path: Path = ()) -> Iterator[tuple[str, Path]]:
-    """Yield every listed field that isn't at its default, with each path where it stands."""
+def _set(value: Frozen, tree: _Tree, path: Path = ()) -> Iterator[tuple[str, Path, object]]:
+    """Yield every listed field that isn't null or at its default: field, path, and value."""
     for key, below in tree.items():
         name = key.removesuffix("[]")
         if name not in value.model_fields_set:
@@ -95,8 +110,8 @@ def _set(value: Frozen, tree: _Tree, path: Path = ()) -> Iterator[tuple[str, Pat
         if child == type(value).model_fields[name].default:
             continue
         if isinstance(below, str):
-            if child not in (None, 0, (), {}):
-                yield below, (*path, name)
+            if child is not None:
+                yield below, (*path, name), child
         elif isinstance(child, tuple):
             for index, item in enumerate(child):
                 part = Item(item.name) if hasattr(item, "name") else index
@@ -107,7 +122,7 @@ def _set(value: Frozen, tree: _Tree, path: Path = ()) -> Iterator[tuple[str, Pat
 
 def refused(snapshot: Snapshot) -> Iterator[Problem]:
     """Yield a problem for every ask or limit that can't be met yet."""
-    for field, path in _set(snapshot, _ASKS):
+    for field, path, _ in _set(snapshot, _ASKS):
         yield Problem(path, f"not supported yet ({ASKS[field]})", "leave it out for now")
     for run in snapshot.runs:
         cut = shape_of(run)
@@ -126,7 +141,8 @@ def refused(snapshot: Snapshot) -> Iterator[Problem]:
 
 def unread(snapshot: Snapshot) -> Iterator[str]:
     """Yield a sentence for every fact that no rule reads yet."""
-    there = {field for field, _ in _set(snapshot, _FACTS)}
+    there = {field for field, _, value in _set(snapshot, _FACTS) if value not in _SAYS_NOTHING}
     for field, feature in FACTS.items():
         if field in there:
-            yield f"{field} is not used yet ({feature})"
+            because = f": {_BECAUSE[field]}" if field in _BECAUSE else ""
+            yield f"{field} is not used yet ({feature}){because}"

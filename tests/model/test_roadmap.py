@@ -17,6 +17,10 @@ def refused(**document: Any) -> list[str]:
     return [str(problem) for problem in caught.value.problems]
 
 
+def told(**document: Any) -> list[str]:
+    return list(unread(Snapshot.read({"now": NOW, **document})))
+
+
 def test_an_ask_is_refused_by_its_place_and_feature() -> None:
     assert refused(runs=[{"name": "r", "topology": {"keep_within": "rack"}}]) == [
         "runs[r].topology: not supported yet (gangs across machines); leave it out for now"
@@ -35,6 +39,32 @@ def test_an_ask_that_asks_nothing_is_taken() -> None:
     Snapshot.read(
         {"now": NOW, "runs": [{"name": "r", **nothing}], "policy": policy, "fleet": fleet}
     )
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "fleet.machines[m].constraints.power_budget_w",
+        "runs[r].placement.max_cost_usd",
+        "runs[r].placement.max_rate_usd_per_hour",
+        "policy.workspaces[w].balance_usd",
+        "policy.workspaces[w].batch_records_left",
+        "policy.workspaces[w].models_permitted",
+    ],
+)
+def test_a_limit_of_nothing_is_a_limit(field: str) -> None:
+    none = [] if field.endswith("permitted") else 0
+    *outer, last = field.split(".")[1:] if field.startswith("runs") else field.split(".")[2:]
+    limit: dict[str, Any] = {last: none}
+    for name in reversed(outer):
+        limit = {name: limit}
+    document = {
+        "fleet": {"fleet": {"machines": [{"name": "m", **limit}]}},
+        "runs": {"runs": [{"name": "r", **limit}]},
+        "policy": {"policy": {"workspaces": [{"name": "w", **limit}]}},
+    }
+    (said,) = refused(**document[field.split(".")[0].split("[")[0]])
+    assert said.startswith(f"{field}: not supported yet")
 
 
 @pytest.mark.parametrize(
@@ -61,8 +91,40 @@ def test_facts_that_nothing_reads_are_told_once() -> None:
     assert list(unread(whole)) == [
         "runs[].labels is not used yet (estimates)",
         "runs[].image_mib is not used yet (estimates)",
-        "knowledge is not used yet (estimates and services)",
+        "knowledge.cards is not used yet (estimates and services)",
     ]
+
+
+def test_what_the_decision_repeats_of_the_knowledge_is_not_called_unused() -> None:
+    assert told(knowledge={"hardware_data": "2026-09-hw.3"}) == []
+
+
+def test_a_profile_is_told_once_to_change_nothing_where_all_hosts_cost_the_same() -> None:
+    profiles = ("cost", "speed", "balanced", None)
+    runs = [{"name": f"r{n}", "placement": {"profile": p}} for n, p in enumerate(profiles)]
+    assert told(runs=runs) == [
+        "runs[].placement.profile is not used yet (money): every host here costs the same"
+    ]
+    assert told(runs=runs[2:]) == []
+
+
+@pytest.mark.parametrize(
+    ("document", "field"),
+    [
+        ({"policy": {"workspaces": [{"name": "w", "terms": {"model": "ask IT"}}]}},
+         "policy.workspaces[].terms.model"),
+        ({"fleet": {"machines": [{"name": "m", "rdma": {"count": 2, "kind": "roce",
+                                                        "rate_gbps": 100}}]}},
+         "fleet.machines[].rdma[].rate_gbps"),
+        ({"fleet": {"machines": [{"name": "m", "rdma": [{"kind": "roce", "rate_gbps": 0,
+                                                         "at_risk": True}]}]}},
+         "fleet.machines[].rdma[].at_risk"),
+        ({"knowledge": {"durations": [{"labels": {}, "family": "hopper", "seconds": []}]}},
+         "knowledge.durations"),
+    ],
+)  # fmt: skip
+def test_a_fact_that_nothing_reads_is_told(document: dict[str, Any], field: str) -> None:
+    assert [sentence.split(" ")[0] for sentence in told(**document)] == [field]
 
 
 def test_no_field_is_both_an_ask_and_a_fact() -> None:
