@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from stowplan.model.errors import Again, Item, Path, Problem
 from stowplan.model.holds import holding
 from stowplan.model.roadmap import refused
-from stowplan.model.runs import Run
+from stowplan.model.runs import Gpus, PerGpu, Run
 
 if TYPE_CHECKING:
     from stowplan.model.snapshot import Snapshot
@@ -68,6 +68,8 @@ def _run(run: Run) -> Iterator[Problem]:
     if gpus.ids and gpus.count != len(gpus.ids):
         message = f"asks for {_gpus(gpus.count)} and pins {len(gpus.ids)}"
         yield Problem((*path, "gpus", "count"), message, "leave count out, or make them equal")
+    if not gpus.count and not gpus.ids:
+        yield from _without_gpus(run, path)
     yield from _twice(gpus.ids, (*path, "gpus", "ids"), "GPU id")
     yield from _twice((drive.name for drive in run.drives), (*path, "drives"), "drive")
     yield from _twice(chosen.names, (*path, "node_selection", "names"), "machine")
@@ -82,6 +84,19 @@ def _run(run: Run) -> Iterator[Problem]:
     if run.array:
         yield from _array(run, path)
     yield from _placed(run, path)
+
+
+def _without_gpus(run: Run, path: Path) -> Iterator[Problem]:
+    """Find what only a run with GPUs can say, in one that asks for none."""
+    least = run.gpus.min_per_machine
+    plain = Gpus(count=run.gpus.count, min_per_machine=least)
+    if run.gpus != plain or run.per_gpu != PerGpu():
+        yield Problem((*path, "gpus", "count"), "is missing: how many GPUs does the run ask for?")
+    elif least is not None:
+        message = "is for runs with GPUs"
+        yield Problem(
+            (*path, "gpus", "min_per_machine"), message, "say gpus.count, or leave it out"
+        )
 
 
 def _array(run: Run, path: Path) -> Iterator[Problem]:

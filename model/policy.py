@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import Annotated, Literal
+
+from pydantic import Field, StrictInt
 
 from stowplan.model.types import (
     Count,
@@ -17,6 +19,9 @@ from stowplan.model.types import (
     Timestamp,
     Usd,
 )
+
+MOST_WORKERS = 64
+"""Each takes a thread and a copy of the model: more of them exhaust a machine, and find nothing."""
 
 
 class Margins(Frozen):
@@ -101,4 +106,5 @@ class SolverSettings(Frozen):
     time_limit_s: Number = 30
     gap: Share = 0.001
     """Stop once the decision is proven within this share of the best; 0: prove it."""
-    workers: Positive = 1
+    workers: Annotated[StrictInt, Field(ge=1, le=MOST_WORKERS)] = 1
+    """Of CP-SAT, each a thread. More than one: faster or slower, and not the same answer twice."""

@@ -71,6 +71,12 @@ def test_a_gpu_goes_to_one_worker_of_one_run() -> None:
     ("run", "field"),
     [
         ({"gpus": {"count": 2, "ids": ["a"]}}, "gpus.count"),
+        ({"gpus": {"models": ["H100"]}}, "gpus.count"),
+        ({"gpus": {"healthy_only": True}}, "gpus.count"),
+        ({"gpus": {"count": 0, "vendor": "amd", "min_per_machine": 2}}, "gpus.count"),
+        ({"per_gpu": {"cpu_cores": 4}}, "gpus.count"),
+        ({"gpus": {"count": 0}, "per_gpu": {"memory_bytes": 4}}, "gpus.count"),
+        ({"gpus": {"min_per_machine": 2}}, "gpus.min_per_machine"),
         ({"gpus": {"ids": ["a", "a"]}}, "gpus.ids[a]"),
         ({"drives": ["d", "d"]}, "drives[d]"),
         ({"node_selection": {"names": ["a-{1..2}", "a-2"]}}, "node_selection.names[a-2]"),
@@ -101,12 +107,21 @@ def test_a_run_agrees_with_itself(run: dict[str, Any], field: str) -> None:
     assert f"runs[r].{field}" in fields({"name": "r", **run})
 
 
+def test_gpus_without_a_number_are_one_problem() -> None:
+    asked = {"gpus": {"models": ["H100"], "min_per_machine": 2}, "per_gpu": {"cpu_cores": 4}}
+    assert [str(problem) for problem in problems({"name": "r", **asked})] == [
+        "runs[r].gpus.count: is missing: how many GPUs does the run ask for?"
+    ]
+
+
 def test_what_agrees_is_not_told_of() -> None:
     array = {"size": 4, "finished": [0]}
     placed = {"workers": [{"host": "m", "element": 1}, {"host": "m", "element": 2}]}
     assert problems(
         {"name": "pins", "gpus": {"ids": ["a", "b"]}},
         {"name": "same", "gpus": {"count": 2, "ids": ["a", "b"]}},
+        {"name": "none", "gpus": {"count": 0}},
+        {"name": "plain", "gpus": {"models": [], "healthy_only": False}, "per_gpu": {}},
         {"name": "cpu", "machines": 2, "node_selection": {"count": 2}},
         {"name": "array", "array": array, "placed": placed},
         {"name": "stopped", "state": "stopped"},
