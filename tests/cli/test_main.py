@@ -93,7 +93,7 @@ def test_limits_and_profile_reach_the_solver(monkeypatch: pytest.MonkeyPatch, sm
     seen: list[Settings] = []
     real = stowplan.solver.cycle.solve
 
-    def spy(snapshot: Snapshot, settings: Settings) -> Decision:
+    def spy(snapshot: Snapshot, settings: Settings, watcher: object) -> Decision:
         seen.append(settings)
         return real(snapshot)
 

@@ -9,16 +9,18 @@ from stowplan.model.decision import Decision, Outcome, PlacedRun, WaitingRun
 from stowplan.model.reasons import Code, Figure, Reason
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import RunClass, classes_of
+from stowplan.solver.chain import Chain
 from stowplan.solver.choices import Choices
 from stowplan.solver.cycle import RULES, solve
 from stowplan.solver.decode import decoded
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.hosts import Host, hosts_of
+from stowplan.solver.interrupt import Interrupt
 from stowplan.solver.linear import Sum
 from stowplan.solver.requests import Requests, requests_of
 from stowplan.solver.settings import Settings
 from stowplan.solver.situation import Situation
-from stowplan.solver.stages import Chain, solve_stages
+from stowplan.solver.stages import solve_stages
 
 
 class Told(NamedTuple):
@@ -120,7 +122,7 @@ def choices_of(snapshot: Snapshot) -> Choices:
 
 def chain_of(snapshot: Snapshot, settings: Settings | None = None) -> Chain:
     """Return the chain of stages of a snapshot, after all of them."""
-    return solve_stages(choices_of(snapshot), settings or Settings.of(snapshot))
+    return solve_stages(choices_of(snapshot), settings or Settings.of(snapshot), Interrupt())
 
 
 def situation_of(snapshot: Snapshot) -> Situation:

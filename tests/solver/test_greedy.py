@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.choices import Choices
-from stowplan.solver.greedy import Ledger, filled, first_fit, greedy
+from stowplan.solver.greedy import filled, first_fit, greedy
+from stowplan.solver.ledger import Ledger
 from stowplan.solver.linear import Program, Sum
 from tests.build import Document, card, machine, run, snapshot
 from tests.solver.cycles import choices_of, keeps_every_row

@@ -156,6 +156,7 @@ def test_each_gpu_at_risk_costs_60() -> None:
     s = snapshot([home], [run("a", 2)])
     # One sound GPU and one at risk: 2 x 16666 - 60000.
     assert placed(s, "a").scores.points == -26.668
+    assert [each.objective for each in chain_of(s).stages if each.name == "points"] == [-26_668]
     assert _alone(home, run("a", 3), at_risk=2) == 49_998 - 120_000
 
 

@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+from stowplan.model.decision import StayingRun
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
 from tests.build import Document, machine, run, running, snapshot
-from tests.solver.cycles import asked_of, told
+from tests.solver.cycles import asked_of, outcome_of, told
 
 
 def _asked(s: Snapshot) -> list[str]:
@@ -94,7 +95,9 @@ def test_a_workspace_with_an_empty_list_of_pools_may_use_none() -> None:
 def test_an_array_with_elements_in_place_is_never_refused() -> None:
     held = {**_array("running", 0), "node_selection": {"names": ["n"]}}
     s = snapshot([machine("m")], [held])
-    assert (_refused(s), _asked(s)) == ({}, [])
+    outcome = outcome_of(s, "a")
+    assert isinstance(outcome, StayingRun)
+    assert (outcome.outcome, outcome.rest and outcome.rest.code) == ("kept", Code.NOT_SELECTED)
 
 
 def test_mode_all_asks_for_as_many_workers_as_machines_could_take_one_when_empty() -> None:

@@ -37,14 +37,13 @@ def test_gpus_are_counted_by_workspace() -> None:
 def test_of_a_class_the_oldest_have_started() -> None:
     runs = [run(name, 2, submitted_at=after(-age)) for name, age in (("a", 1), ("b", 3), ("c", 2))]
     s = situation_of(snapshot([machine("m", 5)], runs))
-    each = class_of(s.choices, "a")
-    assert [s.has_started(each, name) for name in "abc"] == [False, True, True]
+    assert [s.has_started(name) for name in "abc"] == [False, True, True]
     assert s.started == {"b": 2}
 
 
 def test_an_array_has_started_with_its_first_element() -> None:
     s = situation_of(snapshot([machine("m", 1)], [run("a", 1, array={"size": 3})]))
-    assert s.has_started(class_of(s.choices, "a"), "a")
+    assert s.has_started("a")
 
 
 @examples(60)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,11 +9,10 @@ from hypothesis import given
 from stowplan.model.audit import audit
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
-from stowplan.solver import stages
+from stowplan.solver import chain, stages
 from stowplan.solver.cycle import solve
 from stowplan.solver.greedy import greedy
-from stowplan.solver.linear import Program, Row
-from stowplan.solver.search import Found, Goal, Limits, search
+from stowplan.solver.search import Found, search
 from stowplan.solver.settings import Settings
 from tests.build import Document, after, card, machine, run, snapshot
 from tests.solver.cycles import (
@@ -120,31 +119,22 @@ def test_more_is_placed_before_gpus_at_risk_are_spared() -> None:
 # Limits.
 
 
-def cut_short(
-    program: Program,
-    goal: Goal,
-    hint: Sequence[int],
-    limits: Limits,
-    *,
-    trivial: int,
-    fixed: Mapping[int, int] | None = None,
-    also: Sequence[Row] = (),
-) -> Found:
+def cut_short(*given: Any, **named: Any) -> Found:  # Any: whatever a search is given
     """Search, and come back with the hint as if the time had been up at once."""
-    found = search(program, goal, hint, limits, trivial=trivial, fixed=fixed, also=also)
+    found, goal, hint = search(*given, **named), given[1], given[2]
     return replace(
         found,
         values=list(hint),
         status="FEASIBLE",
         objective=goal.terms.at(hint),
-        bound=trivial,
+        bound=named["trivial"],
         cut="deterministic_time",
     )
 
 
 @pytest.fixture
 def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stages, "search", cut_short)
+    monkeypatch.setattr(chain, "search", cut_short)
 
 
 @pytest.mark.usefixtures("no_time")
@@ -198,13 +188,13 @@ def test_a_large_model_searched_in_parts_keeps_every_row_and_loses_nothing(
     settings = Settings(time_limit_s=3)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(stages, "SEARCHED_WHOLE", 0)
-        chain = chain_of(snapshot, settings)
+        solved = chain_of(snapshot, settings)
         assert audit(snapshot, solve(snapshot, settings)) == ()
-    assert keeps_every_row(chain.choices, chain.values)
-    assert not chain.values or chain.stages[-1].status == "GREEDY"
-    if len({each.ask.priority for each in chain.choices.classes}) == 1:
+    assert keeps_every_row(solved.choices, solved.values)
+    assert not solved.values or solved.stages[-1].status == "GREEDY"
+    if len({each.ask.priority for each in solved.choices.classes}) == 1:
         best = chain_of(snapshot, Settings(gap=0)).stages[0].objective
-        assert chain.stages[0].bound >= best >= chain.stages[0].objective
+        assert solved.stages[0].bound >= best >= solved.stages[0].objective
 
 
 # Ties.

@@ -122,7 +122,7 @@ def test_workers_that_do_not_all_fit_are_told_how_many_do() -> None:
     assert headline(s, "a") == (
         Code.INSUFFICIENT_CPU,
         "needs room for 2 workers at once, and 1 fit; the closest, n: needs 2 cores, 1 of 64 free",
-        {"need": 2, "fit": 1, "closest": "n"},
+        {"workers": 2, "fit": 1, "closest": "n"},
     )
 
 
@@ -132,7 +132,7 @@ def test_more_workers_than_machines_that_could_is_a_conflict() -> None:
     assert headline(s, "a") == (
         Code.SPREAD_CONFLICT,
         "needs 2 different machines, and only 1 could ever take a worker",
-        {"need": 2, "machines": 1},
+        {"workers": 2, "machines": 1},
     )
 
 

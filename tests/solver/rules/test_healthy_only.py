@@ -26,6 +26,11 @@ def test_gpus_at_risk_that_would_have_made_it_enough_are_the_reason() -> None:
     )
 
 
+def test_gpus_at_risk_that_would_have_made_it_just_enough_are_the_one_reason() -> None:
+    s = snapshot([machine("m", [RISKY, card()])], [_healthy(2)])
+    assert blames(s, "a", "m").numbers == {"need": 2, "healthy_free": 1, "at_risk_free": 1}
+
+
 def test_too_few_gpus_of_any_health_is_told_with_the_same_numbers() -> None:
     s = snapshot([machine("m", [RISKY, card()])], [_healthy(3)])
     assert blames(s, "a", "m") == (
@@ -39,7 +44,7 @@ def test_healthy_gpus_that_are_held_are_not_free() -> None:
     s = snapshot([machine("m", [card(), card()])], [running("r", ("m", 1)), _healthy(2)])
     assert blames(s, "a", "m") == (
         Code.INSUFFICIENT_HEALTHY_GPUS,
-        "needs 2 healthy GPUs, 1 free",
+        "needs 2 healthy GPUs, 1 free (0 more free but at risk)",
         {"need": 2, "healthy_free": 1, "at_risk_free": 0},
     )
 

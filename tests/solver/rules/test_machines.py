@@ -25,7 +25,7 @@ def test_a_run_with_room_for_all_workers_but_one_waits() -> None:
         Code.INSUFFICIENT_CPU,
         "needs room for 3 workers at once, and 2 fit; "
         "the closest, o: needs 64 cores, 63.999 of 64 free",
-        {"need": 3, "fit": 2, "closest": "o"},
+        {"workers": 3, "fit": 2, "closest": "o"},
     )
 
 
@@ -61,7 +61,7 @@ def test_mode_all_waits_while_one_machine_that_could_is_full() -> None:
     assert headline(s, "a") == (
         Code.INSUFFICIENT_CPU,
         "needs room for 2 workers at once, and 1 fit; the closest, n: needs 2 cores, 1 of 64 free",
-        {"need": 2, "fit": 1, "closest": "n"},
+        {"workers": 2, "fit": 1, "closest": "n"},
     )
 
 

@@ -55,8 +55,3 @@ def test_runs_of_different_models_do_not_take_each_others_gpus() -> None:
     s = snapshot([machine("m", [card(), L4])], [_asks("L4"), either])
     assert gpus_of(s, "a") == [("m/1",)]
     assert gpus_of(s, "b") == [("m/0",)]
-
-
-def test_a_run_without_gpus_asks_for_no_model() -> None:
-    s = snapshot([machine("m")], [run("a", {"count": 0, "models": ["B200"]})])
-    assert starts(s) == {"a"}

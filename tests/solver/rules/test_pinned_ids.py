@@ -65,7 +65,7 @@ def test_a_pinned_gpu_may_be_at_risk_and_never_faulted() -> None:
     assert gpus_of(s, "a") == [("m/0",)]
     assert blames(s, "b", "m") == (
         Code.GPU_FAULTED,
-        "needs 1 GPUs, 0 free (1 more free but faulted)",
+        "needs 1 GPU, 0 free (1 more free but faulted)",
         {"need": 1, "free": 0, "faulted": 1},
     )
 

@@ -41,10 +41,17 @@ def test_a_machine_that_is_booked_soon_says_from_when() -> None:
     )
 
 
-@pytest.mark.parametrize("asked", [run("a", workspace="vision")])
+def test_a_machine_whose_booking_begins_just_now_is_booked_since_now() -> None:
+    text = "reserved by 'demo' for vision since 2026-09-21 06:00:00Z"
+    assert blames(_booked(0, 900), "a", "m").message == text
+    s = _booked(1, 900)
+    text = "reserved by 'demo' for vision from 2026-09-21 06:00:01Z; the run has no time limit"
+    assert blames(s, "a", "m").message == text
+
+
 @pytest.mark.parametrize("begins", [-60, 600])
-def test_the_workspace_that_booked_it_is_let_in(asked: Document, begins: int) -> None:
-    assert starts(_booked(begins, 900, asked)) == {"a"}
+def test_the_workspace_that_booked_it_is_let_in(begins: int) -> None:
+    assert starts(_booked(begins, 900, run("a", workspace="vision"))) == {"a"}
 
 
 @pytest.mark.parametrize(
