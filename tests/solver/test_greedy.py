@@ -2,16 +2,12 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import filled, first_fit, greedy
-from stowplan.solver.ledger import Ledger
-from stowplan.solver.linear import Program, Sum
 from tests.build import Document, card, machine, run, snapshot
 from tests.solver.cycles import choices_of, keeps_every_row
-from tests.solver.test_linear import programs
 from tests.strategies import examples, snapshots
 
 
@@ -37,34 +33,6 @@ def test_filling_up_stops_nothing_and_a_second_time_adds_nothing(snapshot: Snaps
     assert all(map(int.__le__, before, after))
     again = filled(choices, after)
     assert again == after
-
-
-def _rows_hold(program: Program, values: list[int]) -> bool:
-    return all(
-        low <= value <= high
-        for low, value, high in zip(program.lower, values, program.upper, strict=True)
-    ) and all(row.low <= Sum(row.terms).at(values) <= row.high for row in program.rows)
-
-
-@examples(100)
-@given(st.data())
-def test_a_move_can_be_made_exactly_as_often_as_the_rows_allow(data: st.DataObject) -> None:
-    program = data.draw(programs())
-    ends = zip(program.lower, program.upper, strict=True)
-    start = [data.draw(st.integers(low, high)) for low, high in ends]
-    if not _rows_hold(program, start):
-        return
-    columns = st.sampled_from(range(len(start)))
-    move = data.draw(st.dictionaries(columns, st.integers(1, 2), min_size=1))
-    watched = Sum({0: 2, len(start) - 1: 3}, 1)
-    ledger = Ledger(program, list(start), {"watched": watched})
-    times = ledger.times(move, 3)
-    for often in range(4):
-        values = [value + often * move.get(column, 0) for column, value in enumerate(start)]
-        assert _rows_hold(program, values) == (often <= times)
-    ledger.make(move, times)
-    assert ledger.times(move, 3 - times) == 0
-    assert ledger.totals == {"watched": watched.at(ledger.values)}
 
 
 def test_a_full_answer_is_found_where_filling_is_enough() -> None:

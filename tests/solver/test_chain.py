@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+
+from stowplan.solver.chain import SHARES, Chain, Progress, Tally, share_missing
+from stowplan.solver.greedy import greedy
+from stowplan.solver.interrupt import Interrupt
+from stowplan.solver.search import DETERMINISTIC_PER_SECOND
+from stowplan.solver.settings import Settings
+from stowplan.solver.stages import solve_stages
+from tests.build import machine, run, snapshot
+from tests.solver.cycles import choices_of
+
+
+def _chain(**settings: float) -> Chain:
+    choices = choices_of(snapshot([machine("m", 4)], [run("a", 1), run("b", 2)]))
+    return Chain(choices, Settings(**settings), greedy(choices), Interrupt())
+
+
+def test_the_time_limit_is_divided_between_the_stages() -> None:
+    assert sum(SHARES.values()) == pytest.approx(1)
+    limits = _chain(time_limit_s=100, gap=0.5).limits("at_risk", 0.25)
+    assert limits.deterministic == pytest.approx(0.1 * 100 * DETERMINISTIC_PER_SECOND)
+    assert (limits.gap, limits.workers, limits.seed) == (0.25, 1, 1)
+
+
+def test_what_a_stage_has_spent_is_taken_off_its_share() -> None:
+    chain = _chain(time_limit_s=100)
+    whole = chain.limits("place", 0).deterministic
+    assert chain.limits("place", 0, spent=2).deterministic == pytest.approx(whole - 2)
+    assert 0 < chain.limits("place", 0, spent=1000).deterministic < 0.01
+
+
+def test_what_is_fixed_is_not_free() -> None:
+    chain = _chain()
+    before = chain.free
+    chain.fix(chain.choices.classes)
+    assert chain.free == before - 2
+    assert set(chain.fixed.values()) == {1}
+
+
+def test_a_chain_without_time_is_over_by_the_wall() -> None:
+    chain = _chain(time_limit_s=0)
+    assert chain.is_over()
+    assert chain.cut == "wall_time"
+    assert not _chain(time_limit_s=1000).is_over()
+
+
+def test_a_chain_that_is_asked_to_stop_is_over_and_says_so() -> None:
+    chain = _chain(time_limit_s=1000)
+    chain.interrupt.ask()
+    assert chain.is_over()
+    assert chain.cut == "interrupted"
+
+
+@pytest.mark.parametrize(
+    ("objective", "bound", "missing"), [(0, 0, 0), (90, 100, 0.1), (100, 90, 0.1), (-5, 5, 2)]
+)
+def test_what_is_missing_is_a_share_of_the_larger(
+    objective: int, bound: int, missing: float
+) -> None:
+    assert share_missing(objective, bound) == pytest.approx(missing)
+
+
+def test_a_stage_is_optimal_if_all_its_searches_were() -> None:
+    assert Tally("place", 8, 8).stage().status == "OPTIMAL"
+    assert Tally("place", 8, 9, proven=False).stage().status == "FEASIBLE"
+    assert Tally("canonical", 8, 0, searched=False).stage().status == "GREEDY"
+
+
+def test_a_watcher_is_told_of_every_search() -> None:
+    told: list[Progress] = []
+    sizes = (4, 5, 4, 2, 2, 3)
+    runs = [run(f"r{index}", gpus) for index, gpus in enumerate(sizes)]
+    choices = choices_of(snapshot([machine("m", 10), machine("n", 10)], runs))
+    solve_stages(choices, Settings(), Interrupt(), told.append)
+    assert told[0].stage == "place, priority 0"
+    assert (told[0].starting, told[0].gap) == (6, 0)
