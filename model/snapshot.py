@@ -66,19 +66,36 @@ class Snapshot(Frozen):
         return named | {workspace.name: workspace for workspace in self.policy.workspaces}
 
     def digest(self) -> str:
-        """Return a hash of all that the snapshot says, whatever the order of machines or runs."""
+        """Return a hash of all that the snapshot says, whatever the order in which it says it.
+
+        The order of a list counts only where it says something: of a run's placed workers.
+        """
         return content_hash(_in_order(self.model_dump(mode="json", by_alias=True)))
 
 
-def _in_order(content: Any) -> Any:  # Any: whatever JSON can hold
-    """Sort lists of named things by name: their order in the file says nothing."""
+_IDENTITIES = ("name", "id", "device")
+"""Fields by which the things of a list are known."""
+
+_SETS = frozenset({
+    *("needs", "names", "pools", "models", "sites", "capabilities", "only", "ids", "finished"),
+    *("denied_devices", "machines", "workspaces"),
+})  # fmt: skip
+"""Lists of plain values in which the order says nothing."""
+
+
+def _in_order(content: Any, field: str = "") -> Any:  # Any: whatever JSON can hold
+    """Sort the lists whose order in the file says nothing: of things with a name, and sets."""
     if isinstance(content, dict):
-        return {key: _in_order(value) for key, value in content.items()}
-    if isinstance(content, list):
-        items = [_in_order(value) for value in content]
-        named = all(isinstance(item, dict) and "name" in item for item in items)
-        return sorted(items, key=lambda item: str(item["name"])) if named else items
-    return content
+        return {key: _in_order(value, key) for key, value in content.items()}
+    if not isinstance(content, list):
+        return content
+    items = [_in_order(value) for value in content]
+    if not all(isinstance(item, dict) for item in items):
+        return sorted(items) if field in _SETS else items
+    for identity in _IDENTITIES:
+        if all(identity in item for item in items):  # a model's weights may be there twice
+            return sorted(items, key=lambda item: (item[identity], str(item.get("quantisation"))))
+    return items
 
 
 def content_hash(content: Any) -> str:  # Any: whatever JSON can hold

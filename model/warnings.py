@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from stowplan.model.names import nearest
 from stowplan.model.roadmap import unread
@@ -13,12 +13,18 @@ from stowplan.model.room import free_room
 if TYPE_CHECKING:
     from stowplan.model.snapshot import Snapshot
 
+
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
 SHOWN = 5
 """The most sentences of one kind; the rest is counted."""
 
 
 def warnings(snapshot: Snapshot) -> tuple[str, ...]:
-    """Return a sentence for everything odd, in the order of the snapshot."""
+    """Return a sentence for everything odd: kind by kind, and by name within a kind."""
     kinds: tuple[Callable[[Snapshot], Iterable[str]], ...] = (
         _empty,
         _used,
@@ -45,7 +51,7 @@ def _empty(snapshot: Snapshot) -> Iterator[str]:
 
 
 def _used(snapshot: Snapshot) -> Iterator[str]:
-    for machine in snapshot.fleet.machines:
+    for machine in _by_name(snapshot.fleet.machines):
         for field in ("cpu_cores", "memory_bytes"):
             used, whole = getattr(machine.used, field), getattr(machine, field)
             if used > whole:
@@ -55,7 +61,7 @@ def _used(snapshot: Snapshot) -> Iterator[str]:
 
 def _overcommitted(snapshot: Snapshot) -> Iterator[str]:
     rooms = free_room(snapshot)
-    for machine in snapshot.fleet.machines:
+    for machine in _by_name(snapshot.fleet.machines):
         room, used = rooms[machine.name], machine.used
         if room.millicores < 0 and used.cpu_cores <= machine.cpu_cores:
             short = -room.millicores / 1000
@@ -68,38 +74,40 @@ def _overcommitted(snapshot: Snapshot) -> Iterator[str]:
 def _denied(snapshot: Snapshot) -> Iterator[str]:
     """Say which denied GPUs no machine that denies them has: a range of machines shares a list."""
     denying: dict[str, list[str]] = {}
-    for machine in snapshot.fleet.machines:
+    for machine in _by_name(snapshot.fleet.machines):
         for device in machine.constraints.denied_devices:
             denying.setdefault(device, []).append(machine.name)
-    for device, machines in denying.items():
-        there = [one.id for name in machines for one in snapshot.machines[name].devices]
+    for device, machines in sorted(denying.items()):
+        there = sorted(one.id for name in machines for one in snapshot.machines[name].devices)
         if device not in there:
             where = f"fleet.machines[{machines[0]}].constraints.denied_devices"
             yield f"{where}: it has no GPU '{device}'{_meant(device, there)}"
 
 
 def _drives(snapshot: Snapshot) -> Iterator[str]:
-    for drive in snapshot.fleet.drives:
+    machines = sorted(snapshot.machines)
+    for drive in _by_name(snapshot.fleet.drives):
         if drive.machine is not None and drive.machine not in snapshot.machines:
             where = f"fleet.drives[{drive.name}].machine"
-            yield f"{where}: no machine '{drive.machine}'{_meant(drive.machine, snapshot.machines)}"
+            yield f"{where}: no machine '{drive.machine}'{_meant(drive.machine, machines)}"
 
 
 def _reserved(snapshot: Snapshot) -> Iterator[str]:
-    for reservation in snapshot.fleet.reservations:
-        for name in reservation.machines:
+    machines = sorted(snapshot.machines)
+    for reservation in _by_name(snapshot.fleet.reservations):
+        for name in sorted(set(reservation.machines)):
             if name not in snapshot.machines:
                 where = f"fleet.reservations[{reservation.name}].machines"
-                yield f"{where}: no machine '{name}'{_meant(name, snapshot.machines)}"
+                yield f"{where}: no machine '{name}'{_meant(name, machines)}"
 
 
 def _terms(snapshot: Snapshot) -> Iterator[str]:
-    models = dict.fromkeys(d.model for m in snapshot.fleet.machines for d in m.devices)
+    models = sorted({d.model for m in snapshot.fleet.machines for d in m.devices})
     runs: dict[str, list[str]] = {}
-    for run in snapshot.runs:
-        for term in run.gpus.models:
+    for run in _by_name(snapshot.runs):
+        for term in dict.fromkeys(run.gpus.models):
             runs.setdefault(term, []).append(run.name)
-    for term, names in runs.items():
+    for term, names in sorted(runs.items()):
         matched = [model for model in models if term.lower() in model.lower()]
         if len(matched) > 1:
             more = len(names) - 1
@@ -108,6 +116,10 @@ def _terms(snapshot: Snapshot) -> Iterator[str]:
             yield f"{where}{others}: '{term}' matches {' and '.join(matched)}"
 
 
-def _meant(name: str, known: Iterable[str] | Mapping[str, object]) -> str:
+def _by_name[T: _Named](things: Iterable[T]) -> list[T]:
+    return sorted(things, key=lambda thing: thing.name)
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
     close = nearest(name, known)
     return f"; did you mean '{close}'?" if close else ""

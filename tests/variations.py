@@ -32,6 +32,13 @@ def shuffled(draw: st.DrawFn, snapshot: Snapshot) -> Snapshot:
     shuffle(document, "runs")
     shuffle(document["fleet"], "machines", "drives", "reservations")
     shuffle(document["policy"], "workspaces")
+    for drive in document["fleet"]["drives"]:
+        shuffle(drive, "sites")
+    for reservation in document["fleet"]["reservations"]:
+        shuffle(reservation, "machines")
+    for workspace in document["policy"]["workspaces"]:
+        if workspace["pools"]:
+            shuffle(workspace, "pools")
     for machine in document["fleet"]["machines"]:
         shuffle(machine, "devices", "rdma", "only", "capabilities")
         shuffle(machine["constraints"], "denied_devices")
@@ -39,6 +46,8 @@ def shuffled(draw: st.DrawFn, snapshot: Snapshot) -> Snapshot:
         shuffle(run, "drives", "needs")
         shuffle(run["gpus"], "models", "ids")
         shuffle(run["node_selection"], "names")
+        if run["array"]:
+            shuffle(run["array"], "finished")
     return Snapshot.read(document)
 
 

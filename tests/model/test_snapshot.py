@@ -1,14 +1,17 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from stowplan.model.errors import InvalidInput
 from stowplan.model.snapshot import Snapshot, content_hash
-from tests.build import machine, run, snapshot
+from tests.build import Document, machine, run, running, snapshot
 from tests.strategies import snapshots
+from tests.variations import shuffled
 
 NOW = "2026-09-21T06:17:37Z"
 
@@ -72,6 +75,49 @@ def test_what_is_no_mapping_is_no_snapshot() -> None:
 def test_the_digest_tells_what_is_said_apart(whole: Snapshot) -> None:
     assert whole.digest() != whole.model_copy(update={"seed": whole.seed + 1}).digest()
     assert content_hash({"a": 1, "b": 2}) == content_hash({"b": 2, "a": 1})
+
+
+@given(st.data())
+def test_the_digest_does_not_depend_on_the_order_of_any_list(data: st.DataObject) -> None:
+    whole = data.draw(snapshots())
+    assert data.draw(shuffled(whole)).digest() == whole.digest()
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {"runs": [{"name": "r", "needs": ["a", "b"]}]},
+        {"runs": [{"name": "r", "drives": ["a", "b"]}]},
+        {"runs": [{"name": "r", "gpus": {"ids": ["a", "b"]}}]},
+        {"runs": [{"name": "r", "gpus": {"count": 1, "models": ["L4", "H100"]}}]},
+        {"runs": [{"name": "r", "node_selection": {"mode": "any", "names": ["a", "b"]}}]},
+        {"runs": [{"name": "r", "array": {"size": 12, "finished": [2, 11]}}]},
+        {"policy": {"workspaces": [{"name": "w", "pools": ["a", "b"]}]}},
+        {"fleet": {"drives": [{"name": "d", "sites": ["a", "b"]}]}},
+        {"fleet": {"machines": [{"name": "m", "only": ["a", "b"]}]}},
+        {"fleet": {"machines": [{"name": "m", "models": [
+            {"id": "a", "quantisation": "q4", "digest": "pending"},
+            {"id": "a", "quantisation": "q8", "digest": "verified"}]}]}},
+        {"knowledge": {"models": [{"id": "a"}, {"id": "b"}]}},
+    ],
+)  # fmt: skip
+def test_two_things_and_the_same_two_turned_round_have_one_digest(document: Document) -> None:
+    turned = _turned(document)
+    assert turned != document
+    assert Snapshot.read({"now": NOW, **turned}).digest() == (
+        Snapshot.read({"now": NOW, **document}).digest()
+    )
+
+
+def _turned(content: Any) -> Any:  # Any: whatever JSON can hold
+    if isinstance(content, dict):
+        return {key: _turned(value) for key, value in content.items()}
+    return [_turned(item) for item in reversed(content)] if isinstance(content, list) else content
+
+
+def test_the_order_of_placed_workers_is_told_apart() -> None:
+    one = snapshot([], [running("r", ("a", ["g"]), ("b", ["g"]))])
+    assert one.digest() != snapshot([], [running("r", ("b", ["g"]), ("a", ["g"]))]).digest()
 
 
 def test_one_moment_in_two_zones_is_one_snapshot() -> None:

@@ -36,8 +36,8 @@ def test_machines_that_drives_and_reservations_name_are_in_the_fleet() -> None:
     )
     assert warnings(whole) == (
         "fleet.drives[d].machine: no machine 'gpu-1'; did you mean 'gpu-01'?",
-        "fleet.reservations[r].machines: no machine 'gpu-02'; did you mean 'gpu-01'?",
         "fleet.reservations[r].machines: no machine 'elsewhere'",
+        "fleet.reservations[r].machines: no machine 'gpu-02'; did you mean 'gpu-01'?",
     )
 
 
@@ -70,6 +70,25 @@ def test_facts_that_nothing_reads_are_told_last() -> None:
     assert warnings(snapshot([], [run("r", image_mib=5)]))[-1] == (
         "runs[].image_mib is not used yet (estimates)"
     )
+
+
+def test_the_order_of_the_input_changes_no_warning() -> None:
+    kept = {"workspace": "w", "from": "2026-09-21T06:00:00Z", "to": "2026-09-21T07:00:00Z"}
+    used, denied = {"cpu_cores": 99}, {"denied_devices": ["g7", "g9"]}
+    machines = [
+        machine("b", [card(model="L40", id="g8")], used=used, constraints=denied),
+        machine("a", [card(model="L4", id="g1")], used=used, constraints=denied),
+        machine("c", cpu_cores=1),
+    ]
+    runs = [run(name, {"count": 1, "models": ["L4", "L"]}) for name in ("y", "x")]
+    runs += [running(f"on-c-{name}", ("c", [])) | {"cpu_cores": 1} for name in ("q", "p")]
+    drives = [{"name": name, "machine": f"{name}x"} for name in ("e", "d")]
+    reservations = [{"name": name, "machines": ["ax", "bx"], **kept} for name in ("t", "s")]
+    one = snapshot(machines, runs, drives=drives, reservations=reservations)
+    turned = [{**each, "machines": each["machines"][::-1]} for each in reservations[::-1]]
+    other = snapshot(machines[::-1], runs[::-1], drives=drives[::-1], reservations=turned)
+    assert warnings(one) == warnings(other)
+    assert len(warnings(one)) == 2 + 1 + 2 + 2 + 4 + 2
 
 
 def test_many_of_a_kind_are_counted() -> None:
