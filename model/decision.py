@@ -193,6 +193,7 @@ class StayingRun(Frozen):
     rest: Reason | None = None
     """Of an array: why the rest of its elements waits."""
     workers: tuple[Worker, ...] = ()
+    """Where it is and what it holds; of a withdrawn run: what it held before."""
     array: ArrayCount | None = None
 
 
@@ -248,8 +249,11 @@ class Stage(Frozen):
     """One objective of the chain: how far it came, and how far it could come."""
 
     name: str
-    status: Literal["OPTIMAL", "FEASIBLE", "GREEDY"]
-    """OPTIMAL: proven within the gap asked; FEASIBLE: stopped by a limit; GREEDY: not searched."""
+    status: Literal["OPTIMAL", "FEASIBLE", "GREEDY"] = "FEASIBLE"
+    """OPTIMAL: proven within the gap asked; FEASIBLE: stopped by a limit; GREEDY: not searched.
+
+    A record that doesn't say claims no proof.
+    """
     objective: float
     bound: float
     gap: float
@@ -298,7 +302,8 @@ class Decision(Frozen):
     def to_frame(self) -> pd.DataFrame:
         """Return one row a run, in the order of the outcomes.
 
-        Columns: run, outcome, code, message, hosts (list), gpus, workers, points, closest.
+        Columns: run, outcome, code, message, hosts (list), gpus, workers, points, closest. A
+        withdrawn run has its hosts of before, and neither GPUs nor workers any more.
         """
         import pandas as pd  # heavy, and needed here only
 
@@ -313,13 +318,16 @@ _COLUMNS = (
 
 def _row(outcome: PlacedRun | StayingRun | WaitingRun | RefusedRun) -> tuple[object, ...]:
     workers = outcome.workers if isinstance(outcome, PlacedRun | StayingRun) else ()
+    hosts = [worker.host for worker in workers]
+    if outcome.outcome == "withdrawn":
+        workers = ()
     reason = outcome.reason
     return (
         outcome.run,
         outcome.outcome,
         str(reason.code) if reason else "OK",
         reason.message if reason else "",
-        [worker.host for worker in workers],
+        hosts,
         sum(len(worker.devices) for worker in workers),
         len(workers),
         outcome.scores.points if isinstance(outcome, PlacedRun) else None,

@@ -300,12 +300,19 @@ class Reason(Frozen):
     action: Action
     original: str | None = None
     """The code as it was recorded, where this version doesn't know it."""
+    original_action: str | None = None
+    """The action as it was recorded, where this version doesn't know it."""
 
     @model_validator(mode="before")
     @classmethod
-    def _keep_unknown_codes(cls, value: Any) -> Any:  # Any: raw input
-        if isinstance(value, Mapping) and value.get("code") not in Code:
-            return {**value, "code": Code.UNKNOWN, "original": str(value.get("code"))}
+    def _keep_what_a_newer_version_wrote(cls, value: Any) -> Any:  # Any: raw input
+        if not isinstance(value, Mapping):
+            return value
+        code, action = value.get("code"), value.get("action")
+        if isinstance(code, str) and code not in Code:
+            value = {**value, "code": Code.UNKNOWN, "original": code}
+        if isinstance(action, str) and action not in Action:
+            value = {**value, "action": Action.CONTACT_SUPPORT, "original_action": action}
         return value
 
     @classmethod

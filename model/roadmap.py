@@ -76,7 +76,7 @@ FACTS: dict[str, str] = {
 _BECAUSE = {"runs[].placement.profile": "every host here costs the same"}
 """Why a fact changes nothing for now, where its feature alone doesn't tell."""
 
-_SAYS_NOTHING = (None, 0, (), {}, "balanced")
+_SAYS_NOTHING: tuple[object, ...] = (None, 0, (), {}, "balanced")
 """Values of a fact with which nothing is said. An ask of 0, or for none of a list, asks a lot."""
 
 

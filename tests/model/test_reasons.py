@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from stowplan.model.reasons import ACTIONS, MEANINGS, Action, Code, Reason
 
@@ -32,6 +33,25 @@ def test_a_code_that_is_not_known_is_kept_as_it_was_recorded() -> None:
     assert (reason.code, reason.original) == (Code.UNKNOWN, "FROM_TOMORROW")
     again = Reason.model_validate_json(reason.model_dump_json())
     assert again == reason
+
+
+def test_an_action_that_is_not_known_is_kept_as_it_was_recorded() -> None:
+    recorded = {"code": "QUEUED", "message": "so", "action": "PHONE_HOME"}
+    reason = Reason.model_validate(recorded)
+    assert (reason.action, reason.original_action) == (Action.CONTACT_SUPPORT, "PHONE_HOME")
+    assert (reason.code, reason.original) == (Code.QUEUED, None)
+    assert Reason.model_validate_json(reason.model_dump_json()) == reason
+    both = Reason.model_validate({"code": "NEW", "message": "so", "action": "NEWER"})
+    assert (both.code, both.action) == (Code.UNKNOWN, Action.CONTACT_SUPPORT)
+    assert (both.original, both.original_action) == ("NEW", "NEWER")
+
+
+@pytest.mark.parametrize("field", ["code", "action"])
+@pytest.mark.parametrize("value", [None, 7, ["OK"]])
+def test_a_code_or_an_action_that_is_no_text_is_an_error(field: str, value: object) -> None:
+    recorded = {"code": "OK", "message": "so", "action": "NONE", field: value}
+    with pytest.raises(ValidationError, match=field):
+        Reason.model_validate(recorded)
 
 
 @given(st.sampled_from(Code), st.text(), st.dictionaries(st.text(), FIGURES))

@@ -53,17 +53,17 @@ def test_an_ask_that_asks_nothing_is_taken() -> None:
     ],
 )
 def test_a_limit_of_nothing_is_a_limit(field: str) -> None:
-    none = [] if field.endswith("permitted") else 0
+    none: list[str] | int = [] if field.endswith("permitted") else 0
     *outer, last = field.split(".")[1:] if field.startswith("runs") else field.split(".")[2:]
     limit: dict[str, Any] = {last: none}
     for name in reversed(outer):
         limit = {name: limit}
-    document = {
+    documents: dict[str, dict[str, Any]] = {
         "fleet": {"fleet": {"machines": [{"name": "m", **limit}]}},
         "runs": {"runs": [{"name": "r", **limit}]},
         "policy": {"policy": {"workspaces": [{"name": "w", **limit}]}},
     }
-    (said,) = refused(**document[field.split(".")[0].split("[")[0]])
+    (said,) = refused(**documents[field.split(".")[0].split("[")[0]])
     assert said.startswith(f"{field}: not supported yet")
 
 
