@@ -26,12 +26,12 @@ from stowplan.solver.asks import RunClass, queue_order, waiting_elements
 from stowplan.solver.decode import Start
 from stowplan.solver.explain.headline import Headline
 from stowplan.solver.explain.placed import (
-    Standing,
     asked_and_got,
     shape_of,
     value_of,
     workers_of,
 )
+from stowplan.solver.explain.standing import Standing
 from stowplan.solver.explain.waiting import Why, examined
 from stowplan.solver.hosts import Host
 from stowplan.solver.requests import Requests, is_in_place
@@ -114,7 +114,7 @@ class _Outcomes:
         return PlacedRun(
             run=run.name,
             shape=shape_of(ask, seats),
-            rung=1 if ask.tasks == 1 else None,
+            rung=1 if len({seat.host.name for seat in seats}) == 1 else None,
             group=_nvlink_domain(seats[0].host) if ask.tasks == 1 and not ask.array else None,
             workers=workers_of(starts),
             profile=ask.profile,

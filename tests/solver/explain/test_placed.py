@@ -175,12 +175,12 @@ def test_a_host_that_would_take_gpus_at_risk_says_how_many() -> None:
     )
 
 
-def test_of_hosts_alike_the_tie_fell_by_name() -> None:
+def test_of_hosts_alike_the_other_is_as_good() -> None:
     outcome = placed(snapshot([machine("m", 2), machine("n", 2)], [run("a", 2)]), "a")
     [row] = outcome.rejected
     assert told(row.reasons[0]) == (
         Code.OUTRANKED,
-        "as good (100 points); the tie fell by name",
+        "as good (100 points)",
         {"stage": "canonical", "value": 100.0, "reference": 100.0},
     )
 
@@ -268,9 +268,15 @@ def test_the_fallbacks_of_hundreds_of_workers_are_found_too() -> None:
     assert {len(set(each.split("+"))) for each in outcome.fallbacks} == {200}
 
 
-def test_workers_that_may_share_have_no_whole_alternative() -> None:
+def test_workers_that_may_share_have_alternatives_that_hold_them_all() -> None:
     asked = run("a", cpu_cores=1, node_selection={"count": 3, "mode": "any"})
-    assert placed(snapshot([machine("m"), machine("n")], [asked]), "a").fallbacks == ()
+    big, small = machine("m", cpu_cores=8), machine("n", cpu_cores=3)
+    tiny = machine("o", cpu_cores=2)
+    outcome = placed(snapshot([big, small, tiny], [asked]), "a")
+    ways = {"m+m+m", "n+n+n", "m+o+o", "n+o+o"}
+    own = "+".join(sorted(worker.host for worker in outcome.workers))
+    assert set(outcome.fallbacks) <= ways - {own}
+    assert {"m+m+m", "n+n+n"} <= {own, *outcome.fallbacks}
 
 
 def _moved(s: Snapshot, decision: Decision, run: str, hosts: list[str]) -> Decision:
