@@ -6,6 +6,8 @@ as `double_bit` before Turing. A text that isn't a plain answer (N/A, Not Suppor
 Error, Requested functionality has been deprecated) is no reading: neither a fault nor a proof of
 health. A corrected error, a PCIe replay, a throttled microsecond is counted from the card's first
 day, so one report of it says nothing; nor does a power cap, which is how a card is meant to work.
+So it is with pages retired for double-bit errors: more than fifteen are a fault where more than
+one of them is of the last week, and one report doesn't tell when.
 """
 
 from __future__ import annotations
@@ -14,12 +16,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from stowplan.adapters.xml_tree import Element
-from stowplan.model.health import (
-    EXHAUSTED_PAGES,
-    MANY_DOUBLE_BIT_PAGES,
-    RECOVERY_ACTIONS,
-    Sign,
-)
+from stowplan.model.health import EXHAUSTED_PAGES, RECOVERY_ACTIONS, Sign
 
 _WHOLE = re.compile(r"([0-9]{1,12})(?: ?(?:MiB|MB|bank\(s\)))?")
 _WATTS = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)(?: ?W)?")
@@ -159,8 +156,6 @@ def _memory(gpu: Element) -> Iterator[tuple[Sign, bool]]:
         yield Sign.ROW_REMAP_BANKS_EXHAUSTED, spent > 0
     single = whole(gpu.read("retired_pages/multiple_single_bit_retirement/retired_count"))
     double = whole(gpu.read("retired_pages/double_bit_retirement/retired_count"))
-    if double is not None:
-        yield Sign.RETIRED_PAGES_DOUBLE_BIT, double >= MANY_DOUBLE_BIT_PAGES
     if single is not None or double is not None:
         yield Sign.RETIRED_PAGES_EXHAUSTED, (single or 0) + (double or 0) >= EXHAUSTED_PAGES
 

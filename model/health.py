@@ -16,8 +16,6 @@ from stowplan.model.fleet import Health
 
 EXHAUSTED_PAGES = 63
 """Retired pages, of both causes, at which DCGM fails a card."""
-MANY_DOUBLE_BIT_PAGES = 15
-"""Pages retired for double-bit errors from which a card is taken to be wearing out."""
 
 
 class Sign(StrEnum):
@@ -33,6 +31,8 @@ class Sign(StrEnum):
     SRAM_THRESHOLD_EXCEEDED = "sram_threshold_exceeded"
     UNREPAIRABLE_MEMORY = "unrepairable_memory"
     RETIRED_PAGES_EXHAUSTED = "retired_pages_exhausted"
+    RETIRED_PAGES_GROWING = "retired_pages_growing"
+    """More than 15 for double-bit errors, and more than one of them within a week (as DCGM)."""
 
     RECOVERY_DRAIN_P2P = "recovery_drain_p2p"
     RECOVERY_DRAIN_AND_RESET = "recovery_drain_and_reset"
@@ -45,7 +45,6 @@ class Sign(StrEnum):
     CHANNEL_REPAIR_PENDING = "channel_repair_pending"
     TPC_REPAIR_PENDING = "tpc_repair_pending"
     RETIRED_PAGES_PENDING = "retired_pages_pending"
-    RETIRED_PAGES_DOUBLE_BIT = "retired_pages_double_bit"
     HW_SLOWDOWN = "hw_slowdown"
     HW_THERMAL_SLOWDOWN = "hw_thermal_slowdown"
     HW_POWER_BRAKE = "hw_power_brake"
@@ -76,6 +75,7 @@ _FAULTS = {
     Sign.SRAM_THRESHOLD_EXCEEDED,
     Sign.UNREPAIRABLE_MEMORY,
     Sign.RETIRED_PAGES_EXHAUSTED,
+    Sign.RETIRED_PAGES_GROWING,
 }
 
 CLASSES: Mapping[Sign, Health] = {
