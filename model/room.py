@@ -1,12 +1,14 @@
-"""What is free on each machine: whole, less what others use, less what runs hold."""
+"""What is free on each machine: whole, less what others use, less what runs hold and start."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from stowplan.model.decision import Decision, PlacedRun, Worker
 from stowplan.model.fleet import Machine
 from stowplan.model.holds import holding
+from stowplan.model.runs import PlacedWorker, Run
 from stowplan.model.shape import demand_of
 from stowplan.model.snapshot import Snapshot
 from stowplan.model.types import millicores
@@ -41,16 +43,36 @@ def empty_room(machine: Machine) -> Room:
 
 def free_room(snapshot: Snapshot) -> Mapping[str, Room]:
     """Return what is free on each machine at the start of the cycle, by machine name."""
-    rooms = {
+    unheld = {
         machine.name: empty_room(machine).less(
             millicores(machine.used.cpu_cores), machine.used.memory_bytes, frozenset()
         )
         for machine in snapshot.fleet.machines
     }
-    for run, worker in holding(snapshot):
-        if worker.host in rooms:
+    return _beside(unheld, holding(snapshot))
+
+
+def room_after(snapshot: Snapshot, decision: Decision) -> Mapping[str, Room]:
+    """Return what is free on each machine once what the decision places has started."""
+    runs = {run.name: run for run in snapshot.runs}
+    starting = (
+        (runs[outcome.run], worker)
+        for outcome in decision.outcomes
+        if isinstance(outcome, PlacedRun)
+        for worker in outcome.workers
+    )
+    return _beside(free_room(snapshot), starting)
+
+
+def _beside(
+    rooms: Mapping[str, Room], workers: Iterable[tuple[Run, PlacedWorker | Worker]]
+) -> Mapping[str, Room]:
+    """Return what these workers leave; one on a machine that isn't there takes nothing."""
+    left = dict(rooms)
+    for run, worker in workers:
+        if worker.host in left:
             demand = demand_of(run, len(worker.devices))
-            rooms[worker.host] = rooms[worker.host].less(
+            left[worker.host] = left[worker.host].less(
                 demand.millicores, demand.memory_bytes, frozenset(worker.devices)
             )
-    return rooms
+    return left

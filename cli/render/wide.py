@@ -11,8 +11,7 @@ from stowplan.cli.render.text import counted, folded, printable, ranged, seconds
 from stowplan.model.decision import Decision, PlacedRun, Scores, Worker
 from stowplan.model.fleet import Machine
 from stowplan.model.holds import holding
-from stowplan.model.room import Room, free_room
-from stowplan.model.shape import demand_of
+from stowplan.model.room import Room, room_after
 from stowplan.model.snapshot import Snapshot
 
 GIB = 2**30
@@ -52,7 +51,7 @@ def add_fleet(page: Page, decision: Decision, snapshot: Snapshot) -> None:
     page.space()
     names = ("HOST", "STATE", "GPUS", "IN USE", "AT RISK", "FAULTED", "CORES FREE", "GIB FREE")
     grid = table((*names, "RUNS"), right=names[2:], whole=("STATE",))
-    rooms = _rooms_after(decision, snapshot)
+    rooms = room_after(snapshot, decision)
     runs = _runs_after(decision, snapshot)
     for machine in snapshot.fleet.machines:
         grid.add_row(*_machine(machine, rooms[machine.name], runs.get(machine.name, [])))
@@ -115,21 +114,6 @@ def _machine(machine: Machine, room: Room, runs: Sequence[str]) -> Sequence[Rend
         f"{room.memory_bytes / GIB:,.0f}",
         folded(runs, 40),
     )
-
-
-def _rooms_after(decision: Decision, snapshot: Snapshot) -> dict[str, Room]:
-    rooms = dict(free_room(snapshot))
-    asked = {run.name: run for run in snapshot.runs}
-    for outcome in decision.outcomes:
-        if isinstance(outcome, PlacedRun):
-            for worker in outcome.workers:
-                if worker.host not in rooms:
-                    continue
-                demand = demand_of(asked[outcome.run], len(worker.devices))
-                rooms[worker.host] = rooms[worker.host].less(
-                    demand.millicores, demand.memory_bytes, frozenset(worker.devices)
-                )
-    return rooms
 
 
 def _runs_after(decision: Decision, snapshot: Snapshot) -> dict[str, list[str]]:
