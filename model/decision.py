@@ -207,7 +207,11 @@ class WaitingRun(Frozen):
     hosts_ready: int
     hosts_down: int
     closest: str | None = None
-    """The host that is short of room only, and of the least; null: nothing could ever take it."""
+    """The host that would take it were it empty, and lacks the least now.
+
+    It lacks nothing where the run waits for something else than room: its queue, a quota. Null:
+    no host could ever take it.
+    """
     hosts: tuple[HostRow, ...] = ()
     same_as: str | None = None
     """The run whose table of hosts this one shares."""

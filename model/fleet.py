@@ -162,7 +162,7 @@ class Constraints(Frozen):
     power_budget_w: Watts | None = None
     idle_watts: Watts | None = None
     max_accelerators: Count | None = None
-    """The most GPUs that one worker may take here."""
+    """The most GPUs that one worker may take here; for a run of one worker, that one run may."""
     denied_devices: tuple[str, ...] = ()
 
 
