@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import cached_property
 
 from stowplan.model.fleet import Vendor
 from stowplan.model.runs import Profile, Run
@@ -42,6 +43,14 @@ class Ask:
     profile: Profile
     array: str | None
     """The array's name: its elements make a class of their own."""
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Worked out once: asks are looked up for every host."""
+        return hash(tuple(getattr(self, each.name) for each in fields(self)))
 
     @property
     def units(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from stowplan.model.fleet import Device, Drive, Machine, Vendor
@@ -75,6 +75,8 @@ class Host:
     """What would be free with no run here and nothing used by others."""
     bookings: tuple[Booking, ...]
     drives: Mapping[str, Reach]
+    matching: dict[object, tuple[Lot, ...]] = field(default_factory=dict, repr=False)
+    """The lots that are what an ask wants, by ask: remembered by `solver.matching`."""
 
     @property
     def name(self) -> str:

@@ -52,6 +52,14 @@ def matches(ask: Ask, lot: Lot) -> bool:
     return all(test(ask, lot) for test in _BEING) and is_pinned(ask, lot)
 
 
+def matching_lots(ask: Ask, host: Host) -> tuple[Lot, ...]:
+    """Return the GPUs of a host that are what the run asks for, whatever their condition."""
+    lots = host.matching.get(ask)
+    if lots is None:
+        lots = host.matching[ask] = tuple(lot for lot in host.lots if matches(ask, lot))
+    return lots
+
+
 def is_usable(ask: Ask, lot: Lot) -> bool:
     """Whether a worker may be given these GPUs, where they are free."""
     return (
@@ -76,17 +84,16 @@ class Tally(NamedTuple):
 def tally(ask: Ask, host: Host, room: Room) -> Tally:
     """Count the free GPUs of a host that match."""
     sound = at_risk = faulted = denied = 0
-    for lot in host.lots:
-        if matches(ask, lot):
-            free = lot.free(room)
-            if lot.condition == "faulted":
-                faulted += free * (not lot.denied)
-            elif lot.denied:
-                denied += free * (lot.condition == "sound" or not ask.healthy_only)
-            elif lot.condition == "at_risk":
-                at_risk += free
-            else:
-                sound += free
+    for lot in matching_lots(ask, host):
+        free = lot.free(room)
+        if lot.condition == "faulted":
+            faulted += free * (not lot.denied)
+        elif lot.denied:
+            denied += free * (lot.condition == "sound" or not ask.healthy_only)
+        elif lot.condition == "at_risk":
+            at_risk += free
+        else:
+            sound += free
     return Tally(sound, at_risk, faulted, denied)
 
 

@@ -10,7 +10,7 @@ from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
 from stowplan.solver.linear import Row
-from stowplan.solver.matching import gpus, matches, tally, usable
+from stowplan.solver.matching import gpus, matching_lots, tally, usable
 from stowplan.solver.rules.healthy_only import too_few_healthy
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
         return None
     if not host.lots:
         return Reason.of(Code.NO_MATCHING_GPU, "no GPU", need=ask.gpus)
-    whole = sum(len(lot.ids) for lot in host.lots if matches(ask, lot))
-    if not whole:
+    lots = matching_lots(ask, host)
+    if not lots:
         return None
     count = tally(ask, host, room)
     have = usable(ask, count)
@@ -51,6 +51,7 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
         return None
     if ask.healthy_only:
         return too_few_healthy(ask.gpus, count.sound, count.at_risk)
+    whole = sum(len(lot.ids) for lot in lots)
     like = "matching " if whole < len(host.empty.devices) else ""
     return Reason.of(
         Code.INSUFFICIENT_GPUS,
