@@ -37,10 +37,11 @@ from tests.witness.fits import (
     fits_alone,
     fits_beside,
     refusals,
+    slots,
     workers_of,
     would_take,
 )
-from tests.witness.machines import machine_named, rooms, slots, usable
+from tests.witness.machines import machine_named, rooms, usable
 from tests.witness.points import points, points_each
 
 __all__ = [

@@ -41,7 +41,8 @@ from tests.witness.asked import (
     placed_workers,
 )
 from tests.witness.fits import ahead, refusals, workers_of
-from tests.witness.machines import barred, rooms, usable
+from tests.witness.machines import rooms, usable
+from tests.witness.reasons import barred
 
 
 class TestBest:
@@ -261,6 +262,10 @@ class TestOneRun:
         assert not would_take(self.FLEET, "off", "four", empty=True)
 
 
+def _too_few(need: int, free: int, whole: int) -> Reason:
+    return Reason.of(Code.INSUFFICIENT_GPUS, "too few", need=need, free=free, whole=whole)
+
+
 class TestLies:
     """Two GPUs are left: `won` takes one of them, so `lost` waits; `huge` never fits."""
 
@@ -268,28 +273,30 @@ class TestLies:
         [machine("m", 4), machine("down", 4, state="down"), machine("small", 1)],
         [running("r", ("m", 2)), run("won", 1), run("lost", 2), run("huge", 5)],
     )
-    NO_GPUS = Reason.of(Code.INSUFFICIENT_GPUS, "too few")
+    NO_GPUS = Reason.of(Code.INSUFFICIENT_GPUS, "too few", need=2, free=1, whole=4)
 
-    def rows(self) -> tuple[HostRow, ...]:
-        down = Reason.of(Code.MACHINE_DOWN, "down")
+    def rows(self, need: int = 2) -> tuple[HostRow, ...]:
+        """What the hosts say of a run of so many GPUs: m has 1 of 4 left, small has 1."""
+        down = [Reason.of(Code.MACHINE_DOWN, "down")]
+        if need > 4:
+            down.append(_too_few(need, free=4, whole=4))
         return (
-            HostRow(hosts=("m", "small"), state="up", reasons=(self.NO_GPUS,)),
-            HostRow(hosts=("down",), state="down", reasons=(down,)),
+            HostRow(hosts=("m",), state="up", reasons=(_too_few(need, free=1, whole=4),)),
+            HostRow(hosts=("small",), state="up", reasons=(_too_few(need, free=1, whole=1),)),
+            HostRow(hosts=("down",), state="down", reasons=tuple(down)),
         )
 
     def told(self, **fields: Any) -> list[str]:
         """The lies where this is said of `lost` instead of the truth."""
         decision = decided(self.FLEET, {"won": [("m", ("m/2",))]})
-        true = {"hosts_checked": 3, "hosts_ready": 2, "hosts_down": 1, "hosts": self.rows()}
-        decision = altered(self.FLEET, decision, "lost", **true, closest="m")
-        huge = {**true, "hosts": self.huge(), "reason": self.NO_GPUS}
+        true = {"hosts_checked": 3, "hosts_ready": 2, "hosts_down": 1}
+        reason = Reason.of(Code.OUTCOMPETED, "lost to won", runs=("won",))
+        lost = {**true, "hosts": self.rows(), "reason": reason, "closest": "m"}
+        decision = altered(self.FLEET, decision, "lost", **lost)
+        huge = {**true, "hosts": self.rows(5), "reason": _too_few(5, free=4, whole=4)}
         decision = altered(self.FLEET, decision, "huge", **huge)
-        return lies(self.FLEET, altered(self.FLEET, decision, "lost", **fields))
-
-    def huge(self) -> tuple[HostRow, ...]:
-        down = tuple(Reason.of(code, "x") for code in (Code.MACHINE_DOWN, Code.INSUFFICIENT_GPUS))
-        rows = self.rows()
-        return (rows[0], rows[1].model_copy(update={"reasons": down}))
+        told = lies(self.FLEET, altered(self.FLEET, decision, "lost", **fields))
+        return [lie for lie in told if not lie.startswith("won ")]  # of which nothing is said
 
     def test_the_truth_is_no_lie(self) -> None:
         assert self.told() == []
@@ -303,7 +310,7 @@ class TestLies:
             ({"reason": Reason.of(Code.QUEUED_BEHIND, "x")}, "before it wait"),
             ({"reason": Reason.of(Code.NEXT_TO_RUN, "x")}, "without its queue too"),
             ({"reason": Reason.of(Code.SOLVER_LIMIT, "x")}, "no limit was hit"),
-            ({"closest": None}, "no closest host"),
+            ({"closest": None}, "would take it when empty"),
             ({"closest": "small"}, "would never take it"),
             ({"hosts_checked": 2}, "2 hosts checked, not 3"),
             ({"hosts_ready": 3}, "3 hosts ready, not 2"),
@@ -315,11 +322,42 @@ class TestLies:
     def test_a_lie_is_found(self, fields: dict[str, Any], lie: str) -> None:
         assert any(lie in told for told in self.told(**fields)), self.told(**fields)
 
-    def test_a_host_that_is_said_to_lack_what_it_has_is_a_lie(self) -> None:
-        cores = Reason.of(Code.INSUFFICIENT_CPU, "x")
-        rows = self.rows()
-        wrong = (rows[0].model_copy(update={"reasons": (self.NO_GPUS, cores)}), rows[1])
-        assert any("short of" in lie for lie in self.told(hosts=wrong))
+    @pytest.mark.parametrize(
+        "reasons",
+        [
+            (NO_GPUS, Reason.of(Code.INSUFFICIENT_CPU, "x", need=1, free=0, whole=64)),
+            (Reason.of(Code.GPU_DENIED, "x", need=2, free=1, denied=1),),
+            (_too_few(2, free=1, whole=3),),
+            (Reason.of(Code.OK, "has room"),),
+            (),
+        ],
+    )
+    def test_a_row_that_says_anything_else_is_a_lie(self, reasons: tuple[Reason, ...]) -> None:
+        wrong = (self.rows()[0].model_copy(update={"reasons": reasons}), *self.rows()[1:])
+        assert any("where" in lie for lie in self.told(hosts=wrong))
+
+    def test_hosts_of_which_different_things_are_so_in_one_row_are_a_lie(self) -> None:
+        both = self.rows()[0].model_copy(update={"hosts": ("m", "small")})
+        assert any("in one row" in lie for lie in self.told(hosts=(both, self.rows()[2])))
+
+    @pytest.mark.parametrize(
+        ("runs", "lie"),
+        [
+            (("lost",), "weren't all placed"),
+            ((), "wouldn't fit without them"),
+        ],
+    )
+    def test_rivals_that_are_none_are_a_lie(self, runs: tuple[str, ...], lie: str) -> None:
+        reason = Reason.of(Code.OUTCOMPETED, "x", runs=runs)
+        assert any(lie in told for told in self.told(reason=reason))
+
+    def test_rivals_that_could_stay_are_a_lie(self) -> None:
+        fleet = snapshot([machine("m", 2), machine("n", 1)], [run("a", 1), run("b", 2), run("c")])
+        decision = decided(fleet, {"a": [("m", 1)], "c": [("m", 0)]})
+        for runs, is_lie in ((("a",), False), (("a", "c"), True)):
+            reason = Reason.of(Code.OUTCOMPETED, "x", runs=runs)
+            told = lies(fleet, altered(fleet, decision, "b", reason=reason))
+            assert any("would fit with c there" in lie for lie in told) == is_lie
 
     def test_waiting_beside_room_is_a_lie(self) -> None:
         told = lies(self.FLEET, decided(self.FLEET, {}))
@@ -354,7 +392,7 @@ class TestLies:
         fleet = snapshot([machine("m", 4)], runs, policy={"queue": "strict"})
         decision = decided(fleet)
         assert any("b OUTCOMPETED, and fits beside" in lie for lie in lies(fleet, decision))
-        reason = Reason.of(Code.QUEUED_BEHIND, "behind a")
+        reason = Reason.of(Code.QUEUED_BEHIND, "behind a", behind="a", workspace="default")
         decision = altered(fleet, decision, "b", reason=reason)
         assert not any(lie.startswith("b Q") or "b waits" in lie for lie in lies(fleet, decision))
 

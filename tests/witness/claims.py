@@ -1,8 +1,10 @@
-"""Every untrue word that a decision says about runs that wait, and about runs it refuses."""
+"""Every untrue word that a decision says about its runs, above all about those that wait."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 
 from stowplan.model.decision import (
     ArrayCount,
@@ -14,6 +16,7 @@ from stowplan.model.decision import (
     WaitingRun,
 )
 from stowplan.model.fleet import Machine
+from stowplan.model.reasons import Figure, Reason
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
 from tests.witness.asked import (
@@ -30,36 +33,19 @@ from tests.witness.asked import (
     quota_of,
     run_named,
 )
-from tests.witness.fits import ahead, fits_alone, fits_beside, refusals, workers_of
-from tests.witness.machines import (
-    Room,
-    barred,
-    checked,
-    not_ready,
-    rooms,
+from tests.witness.chosen import Chosen
+from tests.witness.fits import (
+    ahead,
+    fits_alone,
+    fits_beside,
+    has_room,
+    refusals,
     slots,
-    usable,
+    workers_of,
 )
-
-SHARED = {"OK", "QUOTA_EXCEEDED", "ARRAY_LIMIT", "QUEUED_BEHIND", "NEXT_TO_RUN", "OUTCOMPETED"}
-"""Codes of a host that has room, for a run that waits for something that runs share."""
-
-FIXED = {
-    "MACHINE_DOWN", "HARDWARE_STALE", "MACHINE_PRESSURE", "MACHINE_CORDONED", "MACHINE_DRAINING",
-    "MACHINE_RESERVED", "CAPABILITY_MISSING", "NOT_SELECTED", "LABEL_MISSING", "POOL_MISMATCH",
-    "MAX_ACCELERATORS", "DRIVE_MISSING", "DRIVE_UNREACHABLE", "DRIVE_FULL",
-}  # fmt: skip
-"""Codes for what bars a run from a machine whatever the room."""
-
-
-GPUS = {
-    "NO_MATCHING_GPU", "GPU_FAULTED", "GPU_DENIED", "GPU_UNAVAILABLE", "GPU_ALREADY_ALLOCATED",
-    "INSUFFICIENT_GPUS", "INSUFFICIENT_HEALTHY_GPUS", "PINNED_GPU_BUSY",
-}  # fmt: skip
-"""Codes for too few GPUs on a machine, which of them a word of its own."""
-
-SHORT = {"INSUFFICIENT_CPU": "cores", "INSUFFICIENT_MEMORY": "memory"} | dict.fromkeys(GPUS, "GPUs")
-"""What a machine is short of, by code."""
+from tests.witness.machines import Room, checked, rooms, usable
+from tests.witness.reasons import Said, not_ready, reasons
+from tests.witness.rows import untrue
 
 
 def lies(snapshot: Snapshot, decision: Decision) -> list[str]:
@@ -74,7 +60,10 @@ def lies(snapshot: Snapshot, decision: Decision) -> list[str]:
                 told += [f"{run.name} {lie}" for lie in case.of_waiting(outcome, tables)]
             case RefusedRun():
                 told += [f"{run.name} {lie}" for lie in case.of_refused(outcome)]
-            case PlacedRun() | StayingRun():
+            case PlacedRun():
+                chosen = Chosen(snapshot, decision, run, outcome).lies()
+                told += [f"{run.name} {lie}" for lie in (*chosen, *case.of_array(outcome))]
+            case StayingRun():
                 told += [f"{run.name} {lie}" for lie in case.of_array(outcome)]
     return told
 
@@ -86,7 +75,7 @@ class _Case:
         self.snapshot, self.decision, self.run = snapshot, decision, run
         given = placed_workers(decision)
         self.placed = len(given.get(run.name, ()))
-        self.free = rooms(snapshot, decision)
+        self.free, self.empty = rooms(snapshot, decision), rooms(snapshot, empty=True)
         self.machines = checked(snapshot, run)
         self.behind = [
             other.name
@@ -101,12 +90,13 @@ class _Case:
             yield "is said to wait, and has nothing to start"
         if (codes := refusals(self.snapshot, self.run)) and self.snapshot.fleet.machines:
             yield f"waits, and must be refused: {codes}"
-        yield from self._headline(str(outcome.reason.code))
+        yield from self._headline(outcome.reason)
         yield from self._counts(outcome)
         yield from self._closest(outcome.closest)
         if outcome.same_as is not None and not tables.get(outcome.same_as):
             yield f"shares the table of {outcome.same_as}, which has none"
-        yield from self._table(tables.get(outcome.same_as or self.run.name, ()))
+        rows = tables.get(outcome.same_as or self.run.name, ())
+        yield from untrue(rows, self.machines, self._of_host)
         yield from self._array(outcome.array)
 
     def of_refused(self, outcome: RefusedRun) -> Iterator[str]:
@@ -116,80 +106,120 @@ class _Case:
     def of_array(self, outcome: PlacedRun | StayingRun) -> Iterator[str]:
         if isinstance(outcome, PlacedRun) or outcome.array:
             yield from self._array(outcome.array)
+        rest = outcome.reason if isinstance(outcome, PlacedRun) else outcome.rest
         if elements_left(self.snapshot, self.run) <= self.placed:
-            return
-        if isinstance(outcome, StayingRun):
-            if not self.behind and fits_beside(self.snapshot, self.decision, self.run.name):
-                yield "starts no element though one fits"
-        elif outcome.reason is None:
+            if rest is not None:
+                yield f"says why the rest waits ({rest.code}), and nothing does"
+        elif rest is None:
             yield "says nothing of its elements that wait"
+        elif codes := refusals(self.snapshot, self.run):
+            if str(rest.code) not in codes:
+                yield f"says that its elements wait by {rest.code}, and they never start: {codes}"
         else:
-            yield from self._headline(str(outcome.reason.code))
+            yield from self._headline(rest)
 
-    def _headline(self, code: str) -> Iterator[str]:
-        snapshot, run = self.snapshot, self.run
+    def _headline(self, reason: Reason) -> Iterator[str]:
+        snapshot, run, code = self.snapshot, self.run, str(reason.code)
         alone = fits_alone(snapshot, run.name, self.placed + 1)
         beside = fits_beside(snapshot, self.decision, run.name)
         if beside and not self.behind:
             yield "waits though it fits beside all that is placed"
-        is_short = not is_within_quota(
-            snapshot, run, gpus_each(run), gpus_held(snapshot, run.workspace, self.decision)
-        )
+        held = gpus_held(snapshot, run.workspace)
+        taken = gpus_held(snapshot, run.workspace, self.decision)
+        is_short = not is_within_quota(snapshot, run, gpus_each(run), taken)
         match code:
             case "QUOTA_EXCEEDED":
                 if not is_short:
                     yield "is within its quota"
+                quota = quota_of(snapshot, run.workspace)
+                yield from _unlike(
+                    reason, need=gpus_each(run), quota=quota, held=held, placed=taken - held
+                )
             case "ARRAY_LIMIT":
                 if not run.array or self.placed < may_start(snapshot, run):
                     yield "is within its array's limit"
+                running = len(holding(snapshot, run))
+                most = run.array.max_parallel if run.array else None
+                yield from _unlike(reason, max_parallel=most, running=running, placed=self.placed)
             case "QUEUED_BEHIND" | "NEXT_TO_RUN":
                 if bool(self.behind) != (code == "QUEUED_BEHIND"):
                     yield f"{code}, and before it wait {self.behind}"
                 elif not beside:
                     yield "would wait without its queue too"
+                if code == "QUEUED_BEHIND" and self.behind:
+                    yield from _unlike(reason, behind=self.behind[0], workspace=run.workspace)
             case "OUTCOMPETED":
                 if not alone:
                     yield "OUTCOMPETED, and doesn't fit alone"
                 if beside:
                     yield "OUTCOMPETED, and fits beside those that won"
+                if alone and not beside:
+                    yield from self._rivals(reason.numbers.get("runs"))
             case "SOLVER_LIMIT":
                 if self.decision.solver.limit_hit is None:
                     yield "SOLVER_LIMIT, and no limit was hit"
             case _:
-                yield from self._reason_of_hosts(code, alone, is_short)
+                yield from self._reason_of_hosts(reason, alone, is_short)
 
-    def _reason_of_hosts(self, code: str, alone: bool, is_short: bool) -> Iterator[str]:
+    def _rivals(self, told: Figure) -> Iterator[str]:
+        """A least set: with them gone it fits, and with any one of them there it doesn't."""
+        if not isinstance(told, tuple) or not placed_workers(self.decision).keys() >= set(told):
+            yield f"lost to {told}, which weren't all placed"
+            return
+        if not self._fits_without(set(told)):
+            yield f"lost to {told}, and wouldn't fit without them"
+        for kept in told:
+            if self._fits_without(set(told) - {kept}):
+                yield f"lost to {told}, and would fit with {kept} there"
+
+    def _fits_without(self, gone: set[str]) -> bool:
+        rest = tuple(each for each in self.decision.outcomes if each.run not in gone)
+        without = self.decision.model_copy(update={"outcomes": rest})
+        return has_room(self.snapshot, self.run, rooms(self.snapshot, without), 1)
+
+    def _reason_of_hosts(self, reason: Reason, alone: bool, is_short: bool) -> Iterator[str]:
+        code = str(reason.code)
         if alone:
             yield f"{code}, and fits alone"
         if not self.machines:
             return
-        never = [self._never(machine) for machine in self.machines]
-        everywhere = set.intersection(*never)
-        said = SHORT.get(code, code)
-        if everywhere - {"GPUs"} and said not in everywhere:
-            yield f"{code}, and every host says {sorted(everywhere)}"
+        never = [self._reasons(machine, self.empty) for machine in self.machines]
+        everywhere = set.intersection(*({said.code for said in each} for each in never))
+        if everywhere:
+            if code not in everywhere:
+                yield f"{code}, and every host says {sorted(everywhere)}"
+            elif not _is_one_of(reason, [said for each in never for said in each]):
+                yield f"{code} with {dict(reason.numbers)}, which no host says"
+            return
         quota = quota_of(self.snapshot, self.run.workspace) or 0
-        if is_short and not everywhere and gpus_each(self.run) <= quota:
+        if is_short and gpus_each(self.run) <= quota:
             yield f"{code} comes before its quota, which is short"
-        now = [self._short_of(machine, self.free) for machine in self.machines]
-        is_one = workers_of(self.snapshot, self.run) == 1
-        if (code in FIXED or is_one) and said not in set.union(*never, *now):
-            yield f"{code}, which is so on no host"
+        if (workers := workers_of(self.snapshot, self.run)) != 1:
+            if code == "SPREAD_CONFLICT":
+                yield from _unlike(reason, workers=workers, machines=len(self._takers()))
+            return
+        if closest := reason.numbers.get("closest"):
+            now = [each for each in self.machines if each.name == closest]
+            firsts = [self._reasons(machine, self.free)[:1] for machine in now]
+            if closest not in self._takers() or not _is_one_of(reason, itertools.chain(*firsts)):
+                yield f"{code} with {dict(reason.numbers)}, which isn't so of {closest}"
+        elif self._takers() or not _is_one_of(reason, [each[0] for each in never]):
+            yield f"{code} with {dict(reason.numbers)}, which decides on no host"
 
-    def _never(self, machine: Machine) -> set[str]:
-        """What keeps the run off the machine even when it is empty."""
-        empty = rooms(self.snapshot, empty=True)
-        return {*barred(self.snapshot, machine, self.run), *self._short_of(machine, empty)}
+    def _of_host(self, machine: Machine) -> list[list[Said]]:
+        """What may be said of a host: its reasons, or that it has room for a worker."""
+        return [self._reasons(machine, self.free) or [Said("OK", {})]]
 
-    def _short_of(self, machine: Machine, free: Mapping[str, Room]) -> set[str]:
-        """What one worker of the run lacks on the machine."""
-        room, gpus = free[machine.name], gpus_each(self.run)
-        lacks = {
-            "cores": cores_each(self.run, gpus) > max(0, room.cores),
-            "memory": memory_each(self.run, gpus) > max(0, room.memory),
-            "GPUs": len(usable(machine, self.run, room)) < gpus,
+    def _reasons(self, machine: Machine, free: Mapping[str, Room]) -> list[Said]:
+        return reasons(self.snapshot, machine, self.run, free[machine.name])
+
+    def _takers(self) -> dict[str, Machine]:
+        """The hosts that would take a worker if they were empty."""
+        return {
+            each.name: each
+            for each in self.machines
+            if slots(self.snapshot, each, self.run, self.empty)
         }
-        return {what for what, is_lacking in lacks.items() if is_lacking}
 
     def _counts(self, outcome: WaitingRun) -> Iterator[str]:
         counts = {
@@ -207,35 +237,33 @@ class _Case:
             yield f"was evaluated at {outcome.evaluated_at}, not {self.snapshot.now}"
 
     def _closest(self, closest: str | None) -> Iterator[str]:
-        empty = rooms(self.snapshot, empty=True)
-        would = {each.name for each in self.machines if slots(self.snapshot, each, self.run, empty)}
-        if closest is None and would:
-            yield f"has no closest host, and {sorted(would)} would take it when empty"
-        if closest is not None and closest not in would:
+        """The host that is short of room only, and of the least; None where no room is enough."""
+        takers = self._takers()
+        if not has_room(self.snapshot, self.run, self.empty, 1):
+            takers = {}
+        if workers_of(self.snapshot, self.run) > 1 and not has_room(
+            self.snapshot, self.run, self.free, 1
+        ):  # of several workers, those count for which there is too little room
+            lacking = {name for name, each in takers.items() if any(self._lack(each))}
+            takers = {name: each for name, each in takers.items() if name in lacking} or takers
+        least = min(map(self._lack, takers.values()), default=None)
+        if (closest is None) != (least is None):
+            yield f"is closest to {closest}, and {sorted(takers)} would take it when empty"
+        elif closest is not None and closest not in takers:
             yield f"is closest to {closest}, which would never take it"
+        elif closest is not None and self._lack(takers[closest]) != least:
+            yield f"is closest to {closest}, and another lacks less"
 
-    def _table(self, rows: tuple[HostRow, ...]) -> Iterator[str]:
-        names = [name for row in rows for name in row.hosts]
-        if sorted(names) != sorted(machine.name for machine in self.machines):
-            yield f"lists the hosts {sorted(names)}, not those it looks at"
-        machines = {machine.name: machine for machine in self.machines}
-        for row in rows:
-            said = [str(reason.code) for reason in row.reasons]
-            for name in set(row.hosts) & set(machines):
-                yield from self._row(machines[name], said)
-
-    def _row(self, machine: Machine, said: list[str]) -> Iterator[str]:
-        true = barred(self.snapshot, machine, self.run)
-        if [code for code in said if code in FIXED] != true:
-            yield f"says {said} of {machine.name}, where {true} is so"
-        takes = slots(self.snapshot, machine, self.run, self.free)
-        if not takes and not said:
-            yield f"says nothing of {machine.name}, which can't take it"
-        if takes and not {"OK", *SHARED}.issuperset(said):
-            yield f"says {said} of {machine.name}, which can take a worker"
-        short = {SHORT[code] for code in said if code in SHORT}
-        if short != (is_short := self._short_of(machine, self.free)):
-            yield f"says {said} of {machine.name}, which is short of {sorted(is_short)}"
+    def _lack(self, machine: Machine) -> tuple[int, Fraction]:
+        """What a worker lacks there: GPUs, then the shares of cores and of memory."""
+        room, gpus = self.free[machine.name], gpus_each(self.run)
+        shares = Fraction(0)
+        for ask, free in (
+            (cores_each(self.run, gpus), room.cores),
+            (memory_each(self.run, gpus), room.memory),
+        ):
+            shares += Fraction(max(0, ask - max(0, free)), max(1, ask))
+        return (max(0, gpus - len(usable(machine, self.run, room))), shares)
 
     def _array(self, said: ArrayCount | None) -> Iterator[str]:
         if (said is None) != (self.run.array is None):
@@ -248,3 +276,15 @@ class _Case:
         left = elements_left(self.snapshot, self.run)
         if (said.running, said.placed, said.waiting) != (running, self.placed, left - self.placed):
             yield f"counts {said}, not {running}, {self.placed}, {left - self.placed}"
+
+
+def _unlike(reason: Reason, **true: Figure) -> Iterator[str]:
+    if dict(reason.numbers) != true:
+        yield f"{reason.code} with {dict(reason.numbers)}, and {true} is so"
+
+
+def _is_one_of(reason: Reason, said: Iterable[Said]) -> bool:
+    """Whether it has the code and all the numbers of one of these; it may have more numbers."""
+    return any(
+        reason.code == each.code and reason.numbers.items() >= each.numbers.items() for each in said
+    )

@@ -6,9 +6,11 @@ import datetime as dt
 from collections.abc import Mapping
 
 from stowplan.model.decision import Decision
+from stowplan.model.fleet import Machine
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
 from tests.witness.asked import (
+    cores_each,
     gpus_each,
     gpus_held,
     holding,
@@ -17,10 +19,27 @@ from tests.witness.asked import (
     is_within_quota,
     may_share,
     may_start,
+    memory_each,
     placed_workers,
     run_named,
 )
-from tests.witness.machines import Room, in_pools, machine_named, rooms, slots
+from tests.witness.machines import Room, in_pools, machine_named, rooms, usable
+from tests.witness.reasons import barred
+
+
+def slots(snapshot: Snapshot, machine: Machine, run: Run, free: Mapping[str, Room]) -> int:
+    """How many workers of the run the machine takes, counted no further than any test needs."""
+    if barred(snapshot, machine, run):
+        return 0
+    room, gpus = free[machine.name], gpus_each(run)
+    most = 10**6
+    if cores := cores_each(run, gpus):
+        most = min(most, room.cores // cores)
+    if memory := memory_each(run, gpus):
+        most = min(most, room.memory // memory)
+    if gpus:
+        most = min(most, len(usable(machine, run, room)) // gpus)
+    return max(0, most)
 
 
 def would_take(snapshot: Snapshot, machine_name: str, run_name: str, empty: bool) -> bool:
@@ -39,7 +58,7 @@ def fits_alone(snapshot: Snapshot, run_name: str, elements: int = 1) -> bool:
     return (
         elements <= may_start(snapshot, run)
         and is_within_quota(snapshot, run, elements * gpus_each(run), held)
-        and _has_room(snapshot, run, rooms(snapshot), elements)
+        and has_room(snapshot, run, rooms(snapshot), elements)
     )
 
 
@@ -51,27 +70,27 @@ def fits_beside(snapshot: Snapshot, decision: Decision, run_name: str) -> bool:
     return (
         placed < may_start(snapshot, run)
         and is_within_quota(snapshot, run, gpus_each(run), held)
-        and _has_room(snapshot, run, rooms(snapshot, decision), 1)
+        and has_room(snapshot, run, rooms(snapshot, decision), 1)
     )
 
 
 def could_ever_start(snapshot: Snapshot, run_name: str) -> bool:
     """Whether the run (an element) could start alone on the fleet with nothing on it."""
     run = run_named(snapshot, run_name)
-    return is_within_quota(snapshot, run, gpus_each(run), 0) and _has_room(
+    return is_within_quota(snapshot, run, gpus_each(run), 0) and has_room(
         snapshot, run, rooms(snapshot, empty=True), 1
     )
 
 
 def ahead(snapshot: Snapshot, run: Run) -> list[Run]:
-    """The earlier runs of its queue that a strict queue lets start before it."""
+    """The earlier runs of its queue that a strict queue lets start before it, in their turn."""
 
     def turn(other: Run) -> tuple[int, dt.datetime, str]:
         return (-other.priority, other.submitted_at or snapshot.now, other.name)
 
     return [
         other
-        for other in snapshot.runs
+        for other in sorted(snapshot.runs, key=turn)
         if other.workspace == run.workspace
         and is_waiting(snapshot, other)
         and turn(other) < turn(run)
@@ -108,7 +127,7 @@ def workers_of(snapshot: Snapshot, run: Run) -> int:
     return len(selection.names) if selection.mode == "exact" and selection.names else 1
 
 
-def _has_room(snapshot: Snapshot, run: Run, free: Mapping[str, Room], elements: int) -> bool:
+def has_room(snapshot: Snapshot, run: Run, free: Mapping[str, Room], elements: int) -> bool:
     if refusals(snapshot, run):
         return False
     want = elements * workers_of(snapshot, run)

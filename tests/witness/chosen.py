@@ -1,0 +1,195 @@
+"""Every untrue word about a placed run: its scores, its fallbacks, the hosts not chosen."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from stowplan.model.decision import Decision, PlacedRun, Worker
+from stowplan.model.fleet import Machine
+from stowplan.model.reasons import Figure
+from stowplan.model.runs import Run
+from stowplan.model.snapshot import Snapshot
+from tests.witness.asked import cores_each, gpus_each, may_share, memory_each, placed_workers
+from tests.witness.fits import slots
+from tests.witness.machines import Room, checked, rooms, usable
+from tests.witness.points import points, points_each
+from tests.witness.reasons import Said, reasons
+from tests.witness.rows import untrue
+
+MOST_FALLBACKS = 10
+RISK = 60_000
+"""What an at-risk GPU costs, in thousandths of a point."""
+
+
+class Worth(NamedTuple):
+    """A worker on a host."""
+
+    at_risk: int
+    own: int
+    """Its own points."""
+    gain: int
+    """What it adds to the points of all workers there."""
+
+    @property
+    def rank(self) -> tuple[int, int]:
+        """The better the less."""
+        return (self.at_risk, -self.own)
+
+
+class Chosen:
+    """Where one run is, beside all hosts where it could be."""
+
+    def __init__(
+        self, snapshot: Snapshot, decision: Decision, run: Run, outcome: PlacedRun
+    ) -> None:
+        self.snapshot, self.run, self.outcome = snapshot, run, outcome
+        self.start, self.left = rooms(snapshot), rooms(snapshot, decision)
+        self.there: dict[str, list[Run]] = {machine.name: [] for machine in checked(snapshot, run)}
+        by_name = {each.name: each for each in snapshot.runs}
+        for name, workers in placed_workers(decision).items():
+            for worker in workers:
+                self.there.setdefault(worker.host, []).append(by_name[name])
+        self.machines = {machine.name: machine for machine in checked(snapshot, run)}
+        stages = {each.name: each for each in decision.solver.stages}
+        stage = stages.get("points")
+        self.is_proven = stage is not None and stage.objective == stage.bound
+        self.others = [
+            machine
+            for name, machine in self.machines.items()
+            if name not in {worker.host for worker in outcome.workers}
+        ]
+        self.seats = [self._seat(worker) for worker in outcome.workers]
+        self.willing = {
+            machine.name: self._worth(machine, self.there[machine.name], self.left[machine.name])
+            for machine in self.others
+            if slots(snapshot, machine, run, self.left)
+        }
+
+    def lies(self) -> Iterator[str]:
+        yield from self._scores()
+        yield from untrue(self.outcome.rejected, self.others, self._of_other)
+        yield from self._fallbacks()
+        for name, worth in self.willing.items():
+            worst = self._worst()
+            if self.is_proven and all(
+                worth.at_risk <= seat.at_risk and worth.gain > seat.gain for seat in worst
+            ):
+                yield f"would earn more on {name}, and the most points are said to be proven"
+
+    def _seat(self, worker: Worker) -> Worth:
+        """A worker where it is, beside the rest."""
+        machine, rest = self.machines[worker.host], list(self.there[worker.host])
+        rest.remove(self.run)
+        risk = sum(
+            device.health == "at_risk" and device.id in worker.devices for device in machine.devices
+        )
+        return self._measured(machine, rest, risk)
+
+    def _worth(self, machine: Machine, rest: list[Run], room: Room) -> Worth:
+        """One more worker there, with as few at-risk GPUs as can be."""
+        risky = {device.id for device in machine.devices if device.health == "at_risk"}
+        sound = usable(machine, self.run, room) - risky
+        return self._measured(machine, rest, max(0, gpus_each(self.run) - len(sound)))
+
+    def _measured(self, machine: Machine, rest: list[Run], risk: int) -> Worth:
+        before, after = ([(run, 1) for run in runs] for runs in (rest, [*rest, self.run]))
+        start = self.start[machine.name]
+        own = points_each(self.snapshot, machine, start, after, self.run)
+        gain = points(self.snapshot, machine, start, after)
+        gain -= points(self.snapshot, machine, start, before)
+        return Worth(risk, own - RISK * risk, gain - RISK * risk)
+
+    def _worst(self) -> list[Worth]:
+        least = min(seat.own for seat in self.seats)
+        return [seat for seat in self.seats if seat.own == least]
+
+    def _of_other(self, machine: Machine) -> list[list[Said]]:
+        """What may be said of a host that wasn't chosen."""
+        if machine.name not in self.willing:
+            room = self.left[machine.name]
+            return [reasons(self.snapshot, machine, self.run, room)]
+        worth, most = self.willing[machine.name], max(seat.at_risk for seat in self.seats)
+        if worth.at_risk > most:
+            risks: dict[str, Figure] = {"value": worth.at_risk, "reference": most}
+            return [[Said("OUTRANKED", {"stage": "at_risk", **risks})]]
+        allowed = []
+        for seat in self._worst():
+            stage = "canonical" if worth.gain == seat.gain else "points"
+            earned: dict[str, Figure] = {"value": worth.own / 1000, "reference": seat.own / 1000}
+            allowed.append([Said("OUTRANKED", {"stage": stage, **earned})])
+        return allowed
+
+    def _fallbacks(self) -> Iterator[str]:
+        told = self.outcome.fallbacks
+        if len(self.seats) == 1 or self.run.array:
+            ranks = {name: worth.rank for name, worth in self.willing.items()}
+        else:
+            ranks = self._other_ways()
+        if len(set(told)) != len(told) or not ranks.keys() >= set(told):
+            yield f"has the fallbacks {told}, and only {sorted(ranks)} would do"
+            return
+        best = sorted(ranks.values())[:MOST_FALLBACKS]
+        if may_share(self.run) and not self.run.array:  # some of many ways: any, in rank order
+            best = sorted(ranks[name] for name in told)
+        if [ranks[name] for name in told] != best:
+            ranked = sorted(ranks, key=lambda name: ranks[name])
+            yield f"has the fallbacks {told}, and the best are {ranked[:MOST_FALLBACKS]}"
+
+    def _other_ways(self) -> dict[str, tuple[int, int]]:
+        """Every other way to place several workers, none of which has GPUs, with its points."""
+        own = sorted(worker.host for worker in self.outcome.workers)
+        freed, rest = dict(self.left), {name: list(runs) for name, runs in self.there.items()}
+        for name in own:
+            room = freed[name]
+            cores, memory = cores_each(self.run, 0), memory_each(self.run, 0)
+            freed[name] = Room(room.cores + cores, room.memory + memory, room.devices)
+            rest[name].remove(self.run)
+        most = len(own) if may_share(self.run) else 1
+        takes = {
+            name: min(most, slots(self.snapshot, machine, self.run, freed))
+            for name, machine in self.machines.items()
+        }
+        seats = [name for name in sorted(takes) for _ in range(takes[name])]
+        ways = set(itertools.combinations(seats, len(own))) - {tuple(own)}
+        return {"+".join(way): (0, -self._points_of(way, rest)) for way in ways}
+
+    def _points_of(self, way: tuple[str, ...], rest: dict[str, list[Run]]) -> int:
+        """What the run's workers earn on these hosts."""
+        total = 0
+        for name in set(way):
+            count, machine = way.count(name), self.machines[name]
+            there = [(run, 1) for run in rest[name]] + [(self.run, count)]
+            start = self.start[name]
+            total += count * points_each(self.snapshot, machine, start, there, self.run)
+        return total
+
+    def _scores(self) -> Iterator[str]:
+        hosts = [self.machines[worker.host] for worker in self.outcome.workers]
+        true = {
+            "fit": _mean(self._fit(machine) for machine in hosts),
+            "health": _mean(_health(machine) for machine in hosts),
+            "points": _mean(seat.own / 1000 for seat in self.seats),
+            "time_to_result": 1.0,
+            "cost_to_complete": 1.0,
+            "recovery_value": 1.0,
+        }
+        for name, value in true.items():
+            told = getattr(self.outcome.scores, name)
+            if abs(told - value) > 0.001:
+                yield f"scores {told} for {name}, not {value}"
+
+    def _fit(self, machine: Machine) -> float:
+        whole = len(machine.devices)
+        return (whole - len(self.left[machine.name].devices)) / whole if whole else 0.0
+
+
+def _mean(values: Iterator[float]) -> float:
+    listed = list(values)
+    return sum(listed) / len(listed)
+
+
+def _health(machine: Machine) -> float:
+    states = [device.health == "healthy" for device in machine.devices]
+    return sum(states) / len(states) if states else 1.0

@@ -1,0 +1,99 @@
+"""Lies about a placed run, told one by one, and what the engine truly says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from stowplan.model.decision import Decision, PlacedRun
+from stowplan.model.reasons import Code, Reason
+from stowplan.model.snapshot import Snapshot
+from stowplan.solver.cycle import solve
+from tests.build import machine, run, snapshot
+from tests.oracle import lies
+
+FLEET = snapshot(
+    [machine("best", 1), machine("next", 2), machine("third", 4), machine("off", 1, state="down")],
+    [run("r", 1)],
+)
+
+
+def placed(decision: Decision) -> PlacedRun:
+    (outcome,) = decision.outcomes
+    assert isinstance(outcome, PlacedRun)
+    return outcome
+
+
+def told(**fields: Any) -> list[str]:
+    """The lies where this is said of the run instead of the truth."""
+    decision = solve(FLEET)
+    outcome = placed(decision).model_copy(update=fields)
+    return lies(FLEET, decision.model_copy(update={"outcomes": (outcome,)}))
+
+
+def test_the_truth_is_no_lie() -> None:
+    assert told() == []
+
+
+@pytest.mark.parametrize(
+    "fallbacks",
+    [(), ("next",), ("third", "next"), ("next", "next"), ("next", "off"), ("best", "next")],
+)
+def test_fallbacks_that_dont_fit_or_are_out_of_order_are_a_lie(fallbacks: tuple[str, ...]) -> None:
+    assert any("fallbacks" in lie for lie in told(fallbacks=fallbacks))
+
+
+def test_a_host_left_out_or_listed_twice_is_a_lie() -> None:
+    rows = placed(solve(FLEET)).rejected
+    for wrong in (rows[1:], (*rows, rows[0])):
+        assert any("lists the hosts" in lie for lie in told(rejected=wrong))
+
+
+def test_a_host_that_would_do_is_outranked_by_its_own_figures() -> None:
+    rows = placed(solve(FLEET)).rejected
+    (row,) = (each for each in rows if "next" in each.hosts)
+    numbers = row.reasons[0].numbers
+    full = Reason.of(Code.INSUFFICIENT_GPUS, "x", need=1, free=0, whole=2)
+    more = Reason.of(Code.OUTRANKED, "x", **{**numbers, "value": 1.0})
+    for reason in (full, more):
+        others = tuple(each for each in rows if each is not row)
+        wrong = (*others, row.model_copy(update={"reasons": (reason,)}))
+        assert any("of next" in lie for lie in told(rejected=wrong))
+
+
+def test_scores_are_of_the_hosts_it_is_on() -> None:
+    scores = placed(solve(FLEET)).scores
+    for name in ("fit", "health", "points"):
+        wrong = scores.model_copy(update={name: getattr(scores, name) / 2})
+        assert any(f"for {name}" in lie for lie in told(scores=wrong))
+
+
+def gang_of_two(machines: int) -> Snapshot:
+    """One machine free, the next ones half used, each a little more than the one before."""
+    used = [0, *range(50, 49 + machines)]
+    hosts = [
+        machine(f"m{index:02}", cpu_cores=100, used={"cpu_cores": cores})
+        for index, cores in enumerate(used)
+    ]
+    return snapshot(hosts, [run("gang", cpu_cores=1, machines=2)])
+
+
+FEW = pytest.mark.xfail(strict=True, reason="only the best few machines are combined")
+POINTS = pytest.mark.xfail(strict=True, reason="each worker counts as if it were there alone")
+
+
+@pytest.mark.parametrize("machines", [3, 6, pytest.param(13, marks=FEW)])
+def test_the_best_other_sets_of_a_gang_are_its_fallbacks(machines: int) -> None:
+    fleet = gang_of_two(machines)
+    assert lies(fleet, solve(fleet)) == []
+
+
+@POINTS
+def test_other_ways_for_workers_that_share_are_in_the_order_of_their_points() -> None:
+    hosts = [machine("m", cpu_cores=5), machine("n", cpu_cores=8), machine("o", cpu_cores=8)]
+    hosts[1] |= {"memory_bytes": 100, "used": {"cpu_cores": 2}}
+    hosts[2] |= {"memory_bytes": 100, "used": {"cpu_cores": 1}}
+    asked = run("r", cpu_cores=1, node_selection={"count": 3, "mode": "any"})
+    fleet = snapshot(hosts, [asked])
+    assert lies(fleet, solve(fleet)) == []
