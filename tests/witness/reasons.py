@@ -94,7 +94,8 @@ def _not_chosen(snapshot: Snapshot, machine: Machine, run: Run) -> Iterator[Said
         yield Said("LABEL_MISSING", {"missing": told}, (*told, *instead))
     if not in_pools(snapshot, machine, run):
         own = next(w.pools for w in snapshot.policy.workspaces if w.name == run.workspace)
-        yield Said("POOL_MISMATCH", {"pool": labels.get("pool"), "pools": own}, (run.workspace,))
+        pools = tuple(sorted(own or ()))
+        yield Said("POOL_MISMATCH", {"pool": labels.get("pool"), "pools": pools}, (run.workspace,))
 
 
 def _too_full(machine: Machine, run: Run, room: Room) -> Iterator[Said]:
