@@ -23,7 +23,7 @@ from tests.witness.asked import (
     weight_each,
 )
 from tests.witness.fits import fits_alone, refusals, workers_of
-from tests.witness.machines import barred
+from tests.witness.reasons import barred
 
 DRAWN = 1000
 
