@@ -42,8 +42,17 @@ def shuffled(draw: st.DrawFn, snapshot: Snapshot) -> Snapshot:
     for machine in document["fleet"]["machines"]:
         shuffle(machine, "devices", "rdma", "only", "capabilities")
         shuffle(machine["constraints"], "denied_devices")
+    for drive in document["fleet"]["drives"]:
+        shuffle(drive, "sites")
+    for reservation in document["fleet"]["reservations"]:
+        shuffle(reservation, "machines")
+    for workspace in document["policy"]["workspaces"]:
+        if workspace["pools"]:
+            shuffle(workspace, "pools")
     for run in document["runs"]:
         shuffle(run, "drives", "needs")
+        if run["array"]:
+            shuffle(run["array"], "finished")
         shuffle(run["gpus"], "models", "ids")
         shuffle(run["node_selection"], "names")
         if run["array"]:
