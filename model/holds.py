@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -88,7 +89,7 @@ def _no_evidence(host: str, machine: Machine | None, snapshot: Snapshot) -> Reas
     if machine.state == "down":
         text = f"{host} is down: no proof that the run has ended"
         return Reason.of(Code.HARDWARE_STALE, text, host=host)
-    age = int((snapshot.now - (machine.reported_at or snapshot.now)).total_seconds())
+    age = math.ceil((snapshot.now - (machine.reported_at or snapshot.now)).total_seconds())
     limit = snapshot.policy.stale_after_s
     return Reason.of(
         Code.HARDWARE_STALE,

@@ -107,4 +107,4 @@ class SolverSettings(Frozen):
     gap: Share = 0.001
     """Stop once the decision is proven within this share of the best; 0: prove it."""
     workers: Annotated[StrictInt, Field(ge=1, le=MOST_WORKERS)] = 1
-    """Of CP-SAT, each a thread. More than one: faster or slower, and not the same answer twice."""
+    """Of CP-SAT. Several take turns, so that the answer stays the same; one is mostly faster."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
@@ -97,7 +98,7 @@ def _host(machine: Machine, snapshot: Snapshot, room: Room, pinned: frozenset[st
     return Host(
         machine=machine,
         labels={**machine.labels, **machine.reserved_for},
-        age_s=int(age.total_seconds()),
+        age_s=math.ceil(age.total_seconds()),
         stale_after_s=snapshot.policy.stale_after_s,
         fresh=is_fresh(machine, snapshot),
         lots=_lots(machine, pinned),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import Annotated, Self
 
+from pydantic import Field, StrictInt
+
+from stowplan.model.policy import MOST_WORKERS
 from stowplan.model.runs import Profile
 from stowplan.model.snapshot import Snapshot
-from stowplan.model.types import Frozen, Number, Positive, Share
+from stowplan.model.types import Frozen, Number, Share
 
 
 class Settings(Frozen):
@@ -15,7 +18,7 @@ class Settings(Frozen):
     time_limit_s: Number = 30
     gap: Share = 0.001
     """Stop once the decision is proven within this share of the best; 0: prove it."""
-    workers: Positive = 1
+    workers: Annotated[StrictInt, Field(ge=1, le=MOST_WORKERS)] = 1
     seed: int = 1
     profile: Profile = "balanced"
     """Of runs that name none."""

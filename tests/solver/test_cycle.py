@@ -115,3 +115,12 @@ def test_a_snapshot_is_not_changed_by_solving_it() -> None:
     before = s.model_dump_json()
     assert places(s)
     assert s.model_dump_json() == before
+
+
+def test_several_workers_give_the_same_answer_each_time() -> None:
+    runs = [run(f"r{n:02}", 1 + n % 4, cpu_cores=3 + 5 * n % 11, priority=n % 2) for n in range(40)]
+    machines = [machine(f"m{n}", 8, cpu_cores=40 + 7 * n) for n in range(6)]
+    s = snapshot(machines, runs)
+    settings = Settings.of(s, time_limit_s=3).model_copy(update={"workers": 4})
+    first, second = solve(s, settings), solve(s, settings)
+    assert first.outcomes == second.outcomes
