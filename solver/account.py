@@ -25,7 +25,7 @@ def account_of(chain: Chain, settings: Settings) -> SolverAccount:
         ),
         seed=settings.seed,
         version=VERSION,
-        limit_hit=chain.cut,
+        limit_hit=chain.cut if any(each.status == "FEASIBLE" for each in chain.stages) else None,
         parameters={
             **PARAMETERS,
             "num_workers": settings.workers,
