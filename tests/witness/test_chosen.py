@@ -91,9 +91,11 @@ def test_the_best_other_sets_of_a_gang_are_its_fallbacks(machines: int) -> None:
 
 @POINTS
 def test_other_ways_for_workers_that_share_are_in_the_order_of_their_points() -> None:
-    hosts = [machine("m", cpu_cores=5), machine("n", cpu_cores=8), machine("o", cpu_cores=8)]
-    hosts[1] |= {"memory_bytes": 100, "used": {"cpu_cores": 2}}
-    hosts[2] |= {"memory_bytes": 100, "used": {"cpu_cores": 1}}
-    asked = run("r", cpu_cores=1, node_selection={"count": 3, "mode": "any"})
+    hosts = [
+        machine("m", cpu_cores=3, memory_bytes=0),
+        machine("n", cpu_cores=8, memory_bytes=0, used={"cpu_cores": 2}),
+    ]
+    # Of two workers, each earns 25 x 1/3 on m and 25 x 4/8 on n; one alone earns less on n.
+    asked = run("r", cpu_cores=1, node_selection={"count": 2, "mode": "any"})
     fleet = snapshot(hosts, [asked])
     assert lies(fleet, solve(fleet)) == []
