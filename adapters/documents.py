@@ -30,17 +30,25 @@ def documents_of(source: str | Path) -> Sequence[Document]:
     if not path.is_dir():
         return [_document(read_text(path), str(path), path.parent)]
     try:
-        files = sorted(
-            file
-            for file in path.iterdir()
-            if file.suffix.lower() in _SUFFIXES and not file.name.startswith(".") and file.is_file()
-        )
+        files = sorted(file for file in path.iterdir() if _is_read(file) and file.is_file())
     except PermissionError:
         raise invalid(str(path), "may not be read: permission denied") from None
     if not files:
         hint = "its .yaml, .yml and .json files are read"
         raise invalid(str(path), "is a folder without a snapshot in it", hint)
     return [_document(read_text(file), str(file), path) for file in files]
+
+
+def is_of(source: str | Path, file: Path) -> bool:
+    """Whether a path is a file of the source, or would be one of its folder if it were there."""
+    path = Path(source)
+    if path.is_dir():
+        return _is_read(file) and file.parent.resolve() == path.resolve()
+    return path.exists() and file.exists() and path.samefile(file)
+
+
+def _is_read(file: Path) -> bool:
+    return file.suffix.lower() in _SUFFIXES and not file.name.startswith(".")
 
 
 def _document(text: str, file: str, folder: Path) -> Document:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from stowplan.adapters.findings import Finding
 from stowplan.adapters.nvidia_smi_gpu import Gpu
+from stowplan.adapters.text_files import read_stdin_bytes
 from stowplan.adapters.xml_tree import Element, parse
 from stowplan.model.errors import InvalidInput, Problem
 from stowplan.model.ranges import expand
@@ -93,10 +93,12 @@ def _report(path: Path, name: str) -> Report:
 def _content(path: Path) -> bytes:
     try:
         if str(path) == "-":
-            content = sys.stdin.buffer.read(LARGEST_BYTES + 1)
+            content = read_stdin_bytes(LARGEST_BYTES + 1)
         else:
             with path.open("rb") as opened:
                 content = opened.read(LARGEST_BYTES + 1)
+    except InvalidInput:
+        raise
     except (OSError, ValueError) as error:  # ValueError: a NUL in the path
         told = error.strerror if isinstance(error, OSError) else str(error)
         raise _wrong(str(path), f"can't be read: {told}") from None

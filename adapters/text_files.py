@@ -27,8 +27,18 @@ def read_text(path: Path) -> str:
 
 
 def read_stdin() -> str:
-    """Return the text on stdin. Raises InvalidInput where it isn't text."""
-    return decoded(sys.stdin.buffer.read(), "stdin")
+    """Return the text on stdin. Raises InvalidInput where it is closed, or isn't text."""
+    return decoded(read_stdin_bytes(), "stdin")
+
+
+def read_stdin_bytes(most: int = -1) -> bytes:
+    """Return what stdin holds, or so many bytes. Raises InvalidInput where it can't be read."""
+    if sys.stdin is None:
+        raise invalid("stdin", "is closed: there is nothing to read")
+    try:
+        return sys.stdin.buffer.read(most)
+    except OSError as error:
+        raise invalid("stdin", f"can't be read: {(error.strerror or str(error)).lower()}") from None
 
 
 def read_bytes(path: Path) -> bytes:

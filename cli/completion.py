@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from stowplan.cli.talk import put
+
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -23,4 +25,4 @@ def completion(ctx: click.Context, shell: str) -> None:
     kind = get_completion_class(shell)
     assert kind is not None  # click ships all three
     script = kind(ctx.find_root().command, {}, "stowplan", "_STOWPLAN_COMPLETE")
-    click.echo(script.source_template % script.source_vars())
+    put(script.source_template % script.source_vars() + "\n")

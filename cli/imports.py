@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import click
 
 from stowplan.cli.formats import as_json, as_yaml
-from stowplan.cli.talk import Failed, errors, warn
+from stowplan.cli.talk import Failed, errors, put, warn
 
 
 def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> dt.datetime | None:
@@ -96,4 +96,4 @@ def nvidia_smi(
     warn(findings)
     document = imported.document()
     as_text = as_json(json.dumps(document, indent=1)) if form == "json" else as_yaml(document)
-    click.echo(as_text, nl=False)
+    put(as_text)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 import click
 
-from stowplan.cli.talk import Failed, debugging, errors, our_fault
+from stowplan.cli.talk import Failed, debugging, discard_output, errors, our_fault, unwritten
 
 COMMANDS = {
     "solve": "stowplan.cli.solve:solve",
@@ -21,6 +20,7 @@ COMMANDS = {
 }
 """Where each command is, in the order in which help lists them."""
 
+UNWRITTEN = 1
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
@@ -49,6 +49,9 @@ class Commands(click.Group):
         **extra: Any,  # Any: handed to the context as it is
     ) -> NoReturn:
         """Run one command and exit: 0, or the code that says how it ended."""
+        if sys.stdout is None:
+            click.echo("error: standard output is closed: there is nowhere to write", err=True)
+            sys.exit(UNWRITTEN)
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
@@ -58,6 +61,9 @@ class Commands(click.Group):
             for line in failed.lines:
                 click.echo(line, err=True)
             code = failed.code
+        except click.exceptions.NoArgsIsHelpError as error:
+            click.echo(error.format_message(), err=True)
+            code = error.exit_code
         except click.UsageError as error:
             _say_usage(error)
             code = error.exit_code
@@ -67,15 +73,19 @@ class Commands(click.Group):
         except (KeyboardInterrupt, click.Abort):
             click.echo("interrupted: no answer yet", err=True)
             code = INTERRUPTED
+        except OSError as error:  # of help, or of the version: a command's are Failed
+            if debugging():
+                raise
+            click.echo(str(unwritten(error)), err=True)
+            code = UNWRITTEN
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:  # Any: what click returns
         """Run the command, and turn every way in which it can fail into words."""
         try:
             result = super().invoke(ctx)
-            sys.stdout.flush()
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            discard_output()
             ctx.exit(BROKEN_PIPE)
         except (Failed, click.ClickException, click.exceptions.Exit, click.Abort):
             raise

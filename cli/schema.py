@@ -6,6 +6,8 @@ import json
 
 import click
 
+from stowplan.cli.talk import put
+
 
 @click.command()
 def schema() -> None:
@@ -17,4 +19,4 @@ def schema() -> None:
     """
     from stowplan.model.schema import json_schema
 
-    click.echo(json.dumps(json_schema(), indent=2, ensure_ascii=False))
+    put(json.dumps(json_schema(), indent=2, ensure_ascii=False) + "\n")

@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 import click
 
 from stowplan.cli.formats import FORMS, Form, written
-from stowplan.cli.talk import shown_working, warn
+from stowplan.cli.talk import Failed, put, shown_working, warn
 
 if TYPE_CHECKING:
     from stowplan.model.runs import Profile
 
 SOMETHING_WAITS = 3
+LONGEST_S = 10_000_000
 
 
-def _seconds(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    if value is None or (math.isfinite(value) and value >= 0):
-        return value
-    raise click.BadParameter(f"{value:g} is not a time limit; seconds, 0 or more: 30")
+def _seconds(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    if value is None or 0 <= (seconds := _number(value)) <= LONGEST_S:
+        return None if value is None else seconds
+    if seconds > LONGEST_S:
+        raise click.BadParameter(f"'{value}' is too long; at most {LONGEST_S:,} seconds")
+    raise click.BadParameter(f"'{value}' is not a time limit; seconds, as a plain number: 30")
 
 
-def _share(ctx: click.Context, param: click.Parameter, value: float | None) -> float | None:
-    if value is None or 0 <= value <= 1:
-        return value
-    raise click.BadParameter(f"{value:g} is not a share; from 0 to 1: 0.01 is 1 %, 0 proves it")
+def _share(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
+    if value is None or 0 <= (share := _number(value)) <= 1:
+        return None if value is None else share
+    raise click.BadParameter(f"'{value}' is not a share; from 0 to 1: 0.01 is 1 %, 0 proves it")
+
+
+def _number(text: str) -> float:
+    """Return the number that a text is, or NaN, which is in no range."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan
 
 
 @click.command()
@@ -36,11 +49,11 @@ def _share(ctx: click.Context, param: click.Parameter, value: float | None) -> f
     help="How to write the decision.",
 )  # fmt: skip
 @click.option(
-    "--time-limit", metavar="SECONDS", type=float, callback=_seconds,
+    "--time-limit", metavar="SECONDS", callback=_seconds,
     help="Stop searching then, with the best decision so far.  [default: the snapshot's, 30]",
 )  # fmt: skip
 @click.option(
-    "--gap", metavar="SHARE", type=float, callback=_share,
+    "--gap", metavar="SHARE", callback=_share,
     help="Stop once proven this close to the best; 0 proves it.  [default: the snapshot's, 0.001]",
 )  # fmt: skip
 @click.option(
@@ -48,9 +61,7 @@ def _share(ctx: click.Context, param: click.Parameter, value: float | None) -> f
     help="What runs optimise that don't say so themselves.  [default: balanced]",
 )  # fmt: skip
 @click.option("--fail-on-waiting", is_flag=True, help="Exit 3 if a run waits or is refused.")
-@click.option(
-    "--log", metavar="FILE", type=click.File("w", encoding="utf-8"), help="Write the solver's log."
-)
+@click.option("--log", metavar="FILE", help="Write the solver's log; - for standard error.")
 @click.pass_context
 def solve(
     ctx: click.Context,
@@ -60,7 +71,7 @@ def solve(
     gap: float | None,
     profile: str | None,
     fail_on_waiting: bool,
-    log: IO[str] | None,
+    log: str | None,
 ) -> None:
     """Decide one cycle: what starts where, and why the rest waits.
 
@@ -76,6 +87,7 @@ def solve(
     from stowplan.solver.settings import Settings
 
     asked = load(snapshot)
+    to = _opened(log, snapshot) if log else None
     settings = Settings.of(
         asked,
         time_limit_s=time_limit,
@@ -90,9 +102,43 @@ def solve(
             lambda far: say(f"({far.stage}: {far.starting:,} start, gap {far.gap:.2%})"),
         )
     took_s = time.monotonic() - began
-    if log:
-        log.write(decision.solver.log)
     warn(decision.warnings)
-    click.echo(written(decision, asked, cast("Form", form), took_s), nl=False)
+    put(written(decision, asked, cast("Form", form), took_s))
+    if to:
+        _log(decision.solver.log, to)
     if fail_on_waiting and decision.summary.waiting + decision.summary.refused:
         ctx.exit(SOMETHING_WAITS)
+
+
+def _opened(log: str, snapshot: str) -> IO[str]:
+    """Open the file of the log. Raises BadParameter where it can't be, or is the snapshot's."""
+    from stowplan.adapters.documents import is_of
+
+    if log == "-":
+        return sys.stderr
+    try:
+        if snapshot != "-" and is_of(snapshot, Path(log)):
+            raise _bad_log(f"'{log}' is of the snapshot, and would be overwritten")
+        return Path(log).open("w", encoding="utf-8")  # closed once it is written
+    except (OSError, ValueError) as error:  # ValueError: a name with a null byte
+        raise _bad_log(f"'{log}': {_reason(error)}") from None
+
+
+def _bad_log(message: str) -> click.BadParameter:
+    return click.BadParameter(message, param_hint="'--log'")
+
+
+def _log(text: str, to: IO[str]) -> None:
+    try:
+        to.write(text)
+        to.flush()
+        if to is not sys.stderr:
+            to.close()
+    except OSError as error:
+        raise Failed(
+            [f"error: {to.name}: the log can't be written: {_reason(error)}"], code=1
+        ) from None
+
+
+def _reason(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()

@@ -34,6 +34,28 @@ def errors(sentences: Iterable[str]) -> list[str]:
     return [*said[:SHOWN], f"... and {more:,} more"] if more > 0 else said
 
 
+def put(text: str) -> None:
+    """Write data to standard output. Raises Failed where it doesn't take them."""
+    try:
+        click.echo(text, nl=False)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise unwritten(error) from None
+
+
+def unwritten(error: OSError) -> Failed:
+    """Return what to say where standard output took nothing, and give up what it holds back."""
+    discard_output()
+    reason = (error.strerror or str(error)).lower()
+    return Failed([f"error: standard output can't be written: {reason}"], code=1)
+
+
+def discard_output() -> None:
+    """Let what is still to be written go nowhere: Python would fail with it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def warn(sentences: Iterable[str]) -> None:
     """Write what the reader should know and nothing stops at."""
     from stowplan.cli.render.text import printable

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from stowplan.cli.talk import Failed, errors, warn
+from stowplan.cli.talk import Failed, errors, put, warn
 
 
 @click.command()
@@ -33,6 +33,6 @@ def validate(snapshots: tuple[str, ...]) -> None:
             wrong.extend(str(problem) for problem in error.problems)
             continue
         warn(f"{of}{sentence}" for sentence in warnings(snapshot))
-        click.echo(f"{of}ok: {fleet(snapshot)}, {counted(len(snapshot.runs), 'run')}")
+        put(f"{of}ok: {fleet(snapshot)}, {counted(len(snapshot.runs), 'run')}\n")
     if wrong:
         raise Failed(errors(wrong), code=2)

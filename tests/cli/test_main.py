@@ -109,11 +109,13 @@ def test_limits_and_profile_reach_the_solver(monkeypatch: pytest.MonkeyPatch, sm
     ("arguments", "said"),
     [
         (["solve"], "error: missing argument 'SNAPSHOT'"),
-        (["solve", "x.yaml", "--time-limit", "soon"], "'soon' is not a valid float"),
-        (["solve", "x.yaml", "--time-limit", "nan"], "nan is not a time limit; seconds"),
-        (["solve", "x.yaml", "--time-limit=-1"], "-1 is not a time limit; seconds"),
-        (["solve", "x.yaml", "--gap", "2"], "2 is not a share; from 0 to 1: 0.01 is 1 %"),
-        (["solve", "x.yaml", "--gap", "nan"], "nan is not a share"),
+        (["solve", "x.yaml", "--time-limit", "soon"], "'soon' is not a time limit; seconds, as"),
+        (["solve", "x.yaml", "--time-limit", "30s"], "'30s' is not a time limit; seconds, as"),
+        (["solve", "x.yaml", "--time-limit", "1e99"], "'1e99' is too long; at most 10,000,000 s"),
+        (["solve", "x.yaml", "--time-limit", "nan"], "'nan' is not a time limit; seconds"),
+        (["solve", "x.yaml", "--time-limit=-1"], "'-1' is not a time limit; seconds"),
+        (["solve", "x.yaml", "--gap", "2"], "'2' is not a share; from 0 to 1: 0.01 is 1 %"),
+        (["solve", "x.yaml", "--gap", "nan"], "'nan' is not a share"),
         (["solve", "x.yaml", "-o", "xml"], "'xml' is not one of"),
         (["solve", "x.yaml", "--no-such"], "no such option"),
         (["sovle"], "no such command 'sovle'"),
@@ -211,6 +213,61 @@ def test_a_reader_that_goes_away_is_not_an_error() -> None:
 
 
 CALL = "from stowplan.cli.main import main; main()"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        ("solve SMALL > /dev/full", 1, "standard output can't be written: no space left"),
+        ("schema > /dev/full", 1, "standard output can't be written: no space left"),
+        ("--help > /dev/full", 1, "standard output can't be written: no space left"),
+        ("solve SMALL --log /dev/full", 1, "/dev/full: the log can't be written: no space left"),
+        ("solve SMALL >&-", 1, "standard output is closed"),
+        ("validate - <&-", 2, "stdin: is closed: there is nothing to read"),
+        ("import nvidia-smi - <&-", 2, "stdin: is closed: there is nothing to read"),
+    ],
+)
+def test_a_stream_that_fails_is_not_our_mistake(
+    command: str, code: int, said: str, small: str
+) -> None:
+    call = f'"{sys.executable}" -c "{CALL}" {command.replace("SMALL", small)}'
+    done = subprocess.run(["bash", "-c", call], capture_output=True, text=True, check=False)
+    assert done.returncode == code
+    assert done.stderr.startswith(f"error: {said}")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_no_arguments_show_the_help() -> None:
+    for arguments in ((), ("import",)):
+        result = run(*arguments)
+        assert result.exit_code == 2
+        assert result.stderr.startswith("Usage: ")
+
+
+def test_the_log_overwrites_no_part_of_the_snapshot(small: str, tmp_path: Path) -> None:
+    link = tmp_path / "link.log"
+    link.symlink_to(small)
+    new = tmp_path / "new.yaml"
+    for snapshot, log in ((small, small), (small, str(link)), (str(tmp_path), str(new))):
+        result = run("solve", snapshot, "--log", log)
+        assert result.exit_code == 2
+        assert f"'{log}' is of the snapshot" in result.stderr
+    assert Path(small).read_text() == SMALL
+    assert not new.exists()
+    assert run("solve", str(tmp_path), "--log", str(tmp_path / "new.log")).exit_code == 0
+
+
+def test_the_log_goes_to_standard_error_for_a_dash(small: str) -> None:
+    result = run("solve", small, "-o", "name", "--log", "-")
+    assert result.stdout == "run/a gpu-1\n"
+    assert "CP-SAT" in result.stderr
+
+
+def test_a_log_that_cannot_be_opened_stops_before_the_search(small: str, tmp_path: Path) -> None:
+    result = run("solve", small, "--log", str(tmp_path / "no" / "folder.log"))
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "no such file or directory" in result.stderr
 
 
 def test_piped_output_is_plain_and_fits_100_columns() -> None:
