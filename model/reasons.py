@@ -271,9 +271,9 @@ ACTIONS: Mapping[Code, tuple[Action, ...]] = {
     Code.POWER_BUDGET: (Action.REVIEW_POLICY,),
     Code.MAX_ACCELERATORS: (Action.REVIEW_POLICY,),
     Code.POOL_MISMATCH: (Action.REVIEW_POLICY,),
-    Code.INSUFFICIENT_CPU: (Action.WAIT_OR_STOP_WORKLOAD,),
-    Code.INSUFFICIENT_MEMORY: (Action.WAIT_OR_STOP_WORKLOAD,),
-    Code.INSUFFICIENT_GPUS: (Action.WAIT_OR_STOP_WORKLOAD,),
+    Code.INSUFFICIENT_CPU: (Action.WAIT_OR_STOP_WORKLOAD, Action.ADD_CAPACITY),
+    Code.INSUFFICIENT_MEMORY: (Action.WAIT_OR_STOP_WORKLOAD, Action.ADD_CAPACITY),
+    Code.INSUFFICIENT_GPUS: (Action.WAIT_OR_STOP_WORKLOAD, Action.ADD_CAPACITY),
     Code.INSUFFICIENT_HEALTHY_GPUS: (Action.WAIT_OR_STOP_WORKLOAD,),
     Code.PINNED_GPU_BUSY: (Action.WAIT_OR_STOP_WORKLOAD,),
     Code.OUTCOMPETED: (Action.WAIT_OR_STOP_WORKLOAD,),
@@ -317,5 +317,17 @@ class Reason(Frozen):
 
     @classmethod
     def of(cls, code: Code, message: str, **numbers: Figure) -> Reason:
-        """Return the reason of this code, with the action that goes with it."""
-        return cls(code=code, numbers=numbers, message=message, action=ACTIONS[code][0])
+        """Return the reason of this code, with the action that goes with it and its numbers."""
+        actions = ACTIONS[code]
+        grow = Action.ADD_CAPACITY in actions and _is_too_large(numbers)
+        action = Action.ADD_CAPACITY if grow else actions[0]
+        return cls(code=code, numbers=numbers, message=message, action=action)
+
+
+def _is_too_large(numbers: Mapping[str, Figure]) -> bool:
+    """Whether the need is more than there is in all: waiting won't help."""
+    for need, whole in (("need", "whole"), ("need_bytes", "whole_bytes")):
+        asked, there = numbers.get(need), numbers.get(whole)
+        if isinstance(asked, int | float) and isinstance(there, int | float):
+            return asked > there
+    return False

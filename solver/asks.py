@@ -102,10 +102,11 @@ class RunClass:
 def ask_of(run: Run, shape: Shape, snapshot: Snapshot, profile: Profile) -> Ask:
     """Return what each worker of a run asks."""
     demand = demand_of(run, shape.gpus_each)
+    pools = snapshot.workspaces[run.workspace].pools
     return Ask(
         workspace=run.workspace,
         priority=run.priority,
-        pools=snapshot.workspaces[run.workspace].pools,
+        pools=None if pools is None else tuple(sorted(pools)),
         tasks=shape.tasks,
         may_share=shape.may_share,
         gpus=shape.gpus_each,

@@ -76,7 +76,7 @@ def test_ten_runs_on_imported_machines_come_out_as_their_gpus_allow() -> None:
     assert set(waiting) == {"two-gb200", "pinned", "too-big"}
     assert waiting["two-gb200"].code is Code.OUTCOMPETED
     assert waiting["two-gb200"].numbers["runs"] == ("whole-tray",)
-    assert waiting["too-big"].code is Code.NO_MATCHING_GPU
+    assert waiting["too-big"].code is Code.INSUFFICIENT_GPUS  # one A100 is the most there is
 
 
 def test_a_faulted_gpu_is_never_given_even_to_a_run_that_pins_it() -> None:

@@ -1,26 +1,23 @@
 """The one reason why a run waits: the first of these that is true.
 
-One and the same reason that isn't room on every host; a shared limit that is used up (quota,
-array); the queue, where there is room; the room went to runs placed in this cycle; too little
-room, with the closest host; else the reasons of the host that would take the least loosening.
+No host could ever take it: one and the same reason on every host, else that of the host that comes
+nearest. A shared limit is used up (quota, array). The queue, where there is room. The room went to
+runs placed in this cycle. Too little room, with the closest host.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cached_property
 
 from stowplan.model.reasons import Code, Figure, Reason
 from stowplan.model.runs import Run
 from stowplan.solver.asks import Ask, RunClass
+from stowplan.solver.explain.nearest import is_kept_out_by_itself, nearest, telling
 from stowplan.solver.explain.rivals import outcompeted
 from stowplan.solver.explain.waiting import Verdict, Why
 from stowplan.solver.situation import Situation
-
-NEVER_LOOSENED = 10_000
-MORE_HARDWARE = 60
-"""What it costs to add to a machine, beside the costs of rules."""
 
 
 @dataclass(frozen=True)
@@ -37,71 +34,61 @@ class Headline:
 
     @cached_property
     def _limit(self) -> Reason | None:
-        """What comes before the queue: every host says the same, or a shared limit is used up."""
-        return (
-            _no_hosts(self.each.ask, self.why)
-            or _same_everywhere(self.why)
-            or _over_quota(self.situation, self.each)
-            or _array_is_full(self.situation, self.each)
-        )
+        """What comes before the queue: no host could ever take it, or a limit is used up."""
+        ask, why = self.each.ask, self.why
+        if not why.verdicts:
+            return _no_hosts(ask)
+        if why.closest is None:
+            return _same_everywhere(ask, why) or self._never
+        return _over_quota(self.situation, self.each) or _array_is_full(self.situation, self.each)
+
+    @property
+    def _never(self) -> Reason:
+        """Why the run could not start even if every host were empty."""
+        if (self.each.ask.tasks or 0) > 1 and any(not each.empty for each in self.why.verdicts):
+            return _too_few_places(self.situation, self.each.ask, self.why)
+        return _nearest(self.each.ask, self.why)
 
     @cached_property
     def _room(self) -> Reason:
         """What comes after the queue: who took the room, or which is closest to having it."""
-        return (
-            outcompeted(self.situation, self.each)
-            or _too_little_room(self.situation, self.each.ask, self.why)
-            or _least_to_loosen(self.each.ask, self.why)
+        return outcompeted(self.situation, self.each) or _too_little_room(
+            self.situation, self.each.ask, self.why
         )
 
 
-def _no_hosts(ask: Ask, why: Why) -> Reason | None:
-    if why.verdicts:
-        return None
+def _no_hosts(ask: Ask) -> Reason:
     code = Code.INSUFFICIENT_GPUS if ask.gpus else Code.INSUFFICIENT_CPU
     return Reason.of(code, "the fleet has no machines", hosts=0)
 
 
-def _same_everywhere(why: Why) -> Reason | None:
-    """One and the same reason that isn't room, on every host."""
-    if not why.verdicts:
-        return None
+def _same_everywhere(ask: Ask, why: Why) -> Reason | None:
+    """One and the same reason that isn't room, on every host, as the nearest of them says it."""
+    best = nearest(ask, why.verdicts)
     everywhere = set.intersection(*({f.reason.code for f in v.empty} for v in why.verdicts))
-    for failing in why.verdicts[0].empty:
-        if failing.reason.code in everywhere:
-            code = failing.reason.code
-            reasons = [
-                next(f.reason for f in verdict.empty if f.reason.code == code)
-                for verdict in why.verdicts
-            ]
-            return _summed_up(reasons, [verdict.host.name for verdict in why.verdicts])
+    for failing in best.empty:
+        code = failing.reason.code
+        if code in everywhere:
+            said = {
+                f.reason.message for v in why.verdicts for f in v.empty if f.reason.code == code
+            }
+            return _said(
+                failing.reason, f"{_where(ask, why, best, said)}: {failing.reason.message}"
+            )
     return None
 
 
-def _summed_up(reasons: Sequence[Reason], hosts: Sequence[str]) -> Reason:
-    """Return one reason for all hosts: that of the one that lacks least, with its numbers."""
-    best = min(range(len(reasons)), key=lambda index: (_shortfall(reasons[index]), hosts[index]))
-    reason = reasons[best]
-    if len(reasons) == 1:
-        where = hosts[best]
-    elif all(other.message == reason.message for other in reasons):
-        where = f"on all {len(reasons)} machines"
-    else:
-        where = f"on all {len(reasons)} machines; the nearest, {hosts[best]}"
-    return _said(reason, f"{where}: {reason.message}")
+def _where(ask: Ask, why: Why, best: Verdict, said: Collection[str]) -> str:
+    if len(why.verdicts) == 1:
+        return best.host.name
+    pools = f" of {ask.workspace}'s pools" if ask.pools is not None else ""
+    on_all = f"on all {len(why.verdicts)} machines{pools}"
+    return on_all if len(said) == 1 else f"{on_all}; the nearest, {best.host.name}"
 
 
 def _said(reason: Reason, message: str, **more: Figure) -> Reason:
     """Return the reason in other words, with more numbers."""
     return reason.model_copy(update={"message": message, "numbers": {**reason.numbers, **more}})
-
-
-def _shortfall(reason: Reason) -> float:
-    need = reason.numbers.get("need", reason.numbers.get("need_bytes"))
-    have = reason.numbers.get(
-        "whole", reason.numbers.get("whole_bytes", reason.numbers.get("free"))
-    )
-    return need - have if isinstance(need, int | float) and isinstance(have, int | float) else 0
 
 
 def _over_quota(situation: Situation, each: RunClass) -> Reason | None:
@@ -169,13 +156,11 @@ def _first_ahead(situation: Situation, each: RunClass, run: Run) -> str | None:
     return None
 
 
-def _too_little_room(situation: Situation, ask: Ask, why: Why) -> Reason | None:
-    if (ask.tasks or 0) > 1 and any(not verdict.empty for verdict in why.verdicts):
+def _too_little_room(situation: Situation, ask: Ask, why: Why) -> Reason:
+    if (ask.tasks or 0) > 1:
         return _too_few_places(situation, ask, why)
     best = why.closest
-    if best is None:
-        return None
-    if not best.now:
+    if best is None or not best.now:
         return Reason.of(Code.SOLVER_LIMIT, "fits, and was not placed in the time given")
     reason = best.now[0].reason
     message = f"the closest, {best.host.name}: {reason.message}"
@@ -187,18 +172,13 @@ def _too_few_places(situation: Situation, ask: Ask, why: Why) -> Reason:
     tasks = ask.tasks or 0
     takers = sum(not verdict.empty for verdict in why.verdicts)
     if not ask.may_share and takers < tasks:
-        return Reason.of(
-            Code.SPREAD_CONFLICT,
-            f"needs {tasks} different machines, and only {takers} could ever take a worker",
-            workers=tasks,
-            machines=takers,
-        )
+        return _too_few_machines(ask, why, takers)
     fit = situation.eligibility.workers_that_fit(ask, situation.room_left)
     if why.closest is None:
         most = situation.eligibility.workers_that_fit(ask, lambda host: host.empty)
         code = Code.INSUFFICIENT_CPU if ask.millicores else Code.INSUFFICIENT_MEMORY
         message = f"needs room for {tasks} workers at once; the empty machines hold {most}"
-        return Reason.of(code, message, workers=tasks, fit=fit, most=most)
+        return Reason.of(code, message, workers=tasks, fit=fit, need=tasks, whole=most)
     short = why.closest.now[0].reason if why.closest.now else None
     detail = f"; the closest, {why.closest.host.name}: {short.message}" if short else ""
     return Reason.of(
@@ -210,18 +190,23 @@ def _too_few_places(situation: Situation, ask: Ask, why: Why) -> Reason:
     )
 
 
-def _least_to_loosen(ask: Ask, why: Why) -> Reason:
-    """Return the first reason of the host that would take the least loosening."""
+def _too_few_machines(ask: Ask, why: Why, takers: int) -> Reason:
+    tasks = ask.tasks or 0
+    message = f"needs {tasks} different machines, and {takers} could take a worker"
+    closed = [verdict for verdict in why.verdicts if is_kept_out_by_itself(verdict)]
+    if takers + len(closed) >= tasks:
+        best = nearest(ask, closed)
+        reason = telling(best)
+        message = f"{message}; the nearest other, {best.host.name}: {reason.message}"
+        return _said(reason, message, workers=tasks, machines=takers)
+    return Reason.of(Code.SPREAD_CONFLICT, message, workers=tasks, machines=takers)
 
-    def cost(verdict: Verdict) -> tuple[int, str]:
-        failing = {each.rule.name: each.rule.cost for each in verdict.empty}
-        if ask.gpus > len(verdict.host.empty.devices):
-            failing["room"] = MORE_HARDWARE
-        costs = (NEVER_LOOSENED if each is None else each for each in failing.values())
-        return (sum(costs), verdict.host.name)
 
-    best = min(why.verdicts, key=cost)
-    reason = best.empty[0].reason
+def _nearest(ask: Ask, why: Why) -> Reason:
+    """Return what keeps the run off the host that comes nearest."""
+    best = nearest(ask, why.verdicts)
+    reason = telling(best)
     others = len(why.verdicts) - 1
     rest = f" ({others} more won't do either)" if others else ""
-    return _said(reason, f"the nearest, {best.host.name}: {reason.message}{rest}")
+    where = f"the nearest, {best.host.name}" if others else best.host.name
+    return _said(reason, f"{where}: {reason.message}{rest}")

@@ -22,8 +22,9 @@ def outcompeted(situation: Situation, each: RunClass) -> Reason | None:
         return None
     rivals = _rivals(situation, each)
     if not situation.proven or not rivals:
-        message = "fits alone, and the time given wasn't enough to prove that it must wait"
-        return Reason.of(Code.SOLVER_LIMIT, message)
+        took = f"; the room went to {_named(rivals)}" if rivals else ""
+        message = f"fits alone{took}; not proven in the time given that it must wait"
+        return Reason.of(Code.SOLVER_LIMIT, message, runs=tuple(rivals))
     return Reason.of(
         Code.OUTCOMPETED,
         f"fits alone; the room went to {_named(rivals)}",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import functools
+import itertools
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -146,12 +149,21 @@ class Standing:
         }
         takers = sorted((-self._worth(host, own), host.name, slots[host]) for host in slots)
         takers = [each for each in takers if each[2]]
-        found = (
-            fallbacks.sharing(takers, len(own))
-            if ask.may_share
-            else fallbacks.apart(takers, len(own))
-        )
-        return tuple("+".join(each) for each in found if each != own)[: fallbacks.MOST]
+        ways: Iterable[list[str]] = fallbacks.apart(takers, len(own))
+        if ask.may_share:
+            ways = fallbacks.sharing(takers, len(own), functools.partial(self._earned, own))
+        found = ("+".join(each) for each in ways if each != own)
+        return tuple(itertools.islice(found, fallbacks.MOST))
+
+    def _earned(self, own: Collection[str], names: Sequence[str]) -> int:
+        """Return what the run's workers would earn on these hosts, instead of on its own."""
+        ask, earned = self.each.ask, 0
+        hosts = {host.name: host for host in self.situation.choices.hosts}
+        for name, count in Counter(names).items():
+            more = count - Counter(own)[name]
+            load = self.situation.plan.loads[name].plus(ask, hosts[name], 0, times=more)
+            earned += count * points.of_worker(ask, hosts[name], load, 0)
+        return earned
 
     def _worth(self, host: Host, own: Collection[str]) -> int:
         """Return the points of one of its workers on a host, where there is one or would be."""

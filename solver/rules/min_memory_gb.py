@@ -6,14 +6,23 @@ from stowplan.model.reasons import Reason
 from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host, Lot
-from stowplan.solver.matching import has_memory, none_is
+from stowplan.solver.matching import has_memory, has_model, has_vendor, none_is
 
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """NO_MATCHING_GPU where none (of model and vendor) has memory >= (asked - 0.5) x 10^9 bytes."""
     if ask.min_memory_gb is None:
         return None
-    return none_is(ask, host, has_memory, f"{ask.min_memory_gb:g} GB of memory", _memory)
+    asked = f"{ask.min_memory_gb:g} GB of memory"
+    reason = none_is(ask, host, has_memory, asked, _memory)
+    if reason is None:
+        return None
+    lots = [lot for lot in host.lots if has_model(ask, lot) and has_vendor(ask, lot)]
+    if not any(has_memory(ask, lot) for lot in host.lots):
+        lots = list(host.lots)
+    most = max(lot.memory_mib for lot in lots) * 2**20 / 10**9
+    more = {"need_gb": ask.min_memory_gb, "has_gb": round(most, 1)}
+    return reason.model_copy(update={"numbers": {**reason.numbers, **more}})
 
 
 def _memory(lot: Lot) -> str:

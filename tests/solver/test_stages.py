@@ -144,8 +144,8 @@ def test_a_run_that_waits_without_a_proof_is_not_called_impossible() -> None:
     (left,) = {each["name"] for each in TIGHT} - starts(decision)
     assert headline(decision, left) == (
         Code.SOLVER_LIMIT,
-        "fits alone, and the time given wasn't enough to prove that it must wait",
-        {},
+        "fits alone; the room went to r1; not proven in the time given that it must wait",
+        {"runs": ("r1",)},
     )
     assert decision.solver.limit_hit == "deterministic_time"
     [place, *_] = decision.solver.stages

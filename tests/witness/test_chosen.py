@@ -79,17 +79,12 @@ def gang_of_two(machines: int) -> Snapshot:
     return snapshot(hosts, [run("gang", cpu_cores=1, machines=2)])
 
 
-FEW = pytest.mark.xfail(strict=True, reason="only the best few machines are combined")
-POINTS = pytest.mark.xfail(strict=True, reason="each worker counts as if it were there alone")
-
-
-@pytest.mark.parametrize("machines", [3, 6, pytest.param(13, marks=FEW)])
+@pytest.mark.parametrize("machines", [3, 6, 13])
 def test_the_best_other_sets_of_a_gang_are_its_fallbacks(machines: int) -> None:
     fleet = gang_of_two(machines)
     assert lies(fleet, solve(fleet)) == []
 
 
-@POINTS
 def test_other_ways_for_workers_that_share_are_in_the_order_of_their_points() -> None:
     hosts = [
         machine("m", cpu_cores=3, memory_bytes=0),

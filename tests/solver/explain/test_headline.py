@@ -131,16 +131,16 @@ def test_more_workers_than_machines_that_could_is_a_conflict() -> None:
     s = snapshot(machines, [run("a", cpu_cores=2, machines=2)])
     assert headline(s, "a") == (
         Code.SPREAD_CONFLICT,
-        "needs 2 different machines, and only 1 could ever take a worker",
+        "needs 2 different machines, and 1 could take a worker",
         {"workers": 2, "machines": 1},
     )
 
 
-# The host that would take the least loosening.
+# The host that comes nearest.
 
 
-def test_the_nearest_host_is_the_one_whose_rules_are_the_cheapest_to_loosen() -> None:
-    # A label costs 14 to drop, a cordon 40; a machine that is down is never made to be up.
+def test_the_nearest_host_is_the_one_that_only_its_operator_keeps_closed() -> None:
+    # The label is what the run asks for; a machine that is down can't be opened by a word.
     machines = [
         machine("cordoned", labels={"zone": "a"}, state="cordoned"),
         machine("down", labels={"zone": "a"}, state="down"),
@@ -148,9 +148,9 @@ def test_the_nearest_host_is_the_one_whose_rules_are_the_cheapest_to_loosen() ->
     ]
     s = snapshot(machines, [run("a", node_selection={"match_labels": {"zone": "a"}})])
     assert headline(s, "a") == (
-        Code.LABEL_MISSING,
-        "the nearest, unlabelled: without the label zone=a (2 more won't do either)",
-        {"missing": ("zone=a",)},
+        Code.MACHINE_CORDONED,
+        "the nearest, cordoned: cordoned (2 more won't do either)",
+        {},
     )
 
 

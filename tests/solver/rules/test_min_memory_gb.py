@@ -56,7 +56,12 @@ def test_a_machine_of_smaller_gpus_says_how_large_they_are() -> None:
     assert blames(_asks(96, 23034, 81559), "a", "m") == (
         Code.NO_MATCHING_GPU,
         "no GPU with 96 GB of memory (has 24.2 GB, 85.5 GB)",
-        {"asked": "96 GB of memory", "has": ("24.2 GB", "85.5 GB")},
+        {
+            "asked": "96 GB of memory",
+            "has": ("24.2 GB", "85.5 GB"),
+            "need_gb": 96,
+            "has_gb": 85.5,
+        },
     )
 
 
@@ -70,5 +75,5 @@ def test_the_memory_must_be_that_of_a_gpu_of_the_model_and_vendor() -> None:
     assert blames(snapshot([machine("m", [card(), small])], [asked]), "a", "m") == (
         Code.NO_MATCHING_GPU,
         "no GPU with 80 GB of memory (has 24.2 GB)",
-        {"asked": "80 GB of memory", "has": ("24.2 GB",)},
+        {"asked": "80 GB of memory", "has": ("24.2 GB",), "need_gb": 80, "has_gb": 24.2},
     )

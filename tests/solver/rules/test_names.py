@@ -25,12 +25,12 @@ def test_a_run_waits_for_the_machine_that_it_names_while_another_has_room() -> N
     assert waits(s, "a").closest == "m"
 
 
-def test_the_host_that_is_nearest_to_taking_it_can_be_one_it_does_not_name() -> None:
+def test_the_named_machine_is_the_nearest_though_it_is_down() -> None:
     machines = [machine("m", state="down"), machine("n"), machine("o")]
     s = snapshot(machines, [run("a", node_selection={"names": ["m"]})])
     assert headline(s, "a") == (
-        Code.NOT_SELECTED,
-        "the nearest, n: not among the machines that the run names (2 more won't do either)",
+        Code.MACHINE_DOWN,
+        "the nearest, m: down (2 more won't do either)",
         {},
     )
 

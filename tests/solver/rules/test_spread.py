@@ -15,8 +15,8 @@ def test_workers_of_a_run_are_on_different_machines() -> None:
 def test_one_machine_is_too_few_for_workers_that_never_share() -> None:
     s = snapshot([machine("m"), machine("n", state="down")], [run("a", cpu_cores=1, **TWO)])
     assert headline(s, "a") == (
-        Code.SPREAD_CONFLICT,
-        "needs 2 different machines, and only 1 could ever take a worker",
+        Code.MACHINE_DOWN,
+        "needs 2 different machines, and 1 could take a worker; the nearest other, n: down",
         {"workers": 2, "machines": 1},
     )
     assert waits(s, "a").closest is None  # no room would be enough
