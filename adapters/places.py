@@ -61,7 +61,7 @@ class Place:
         for index, item in enumerate(self.inside.items):
             named = (item.inside.fields.get(field) for field in _NAMES)
             called = next((place.text for place in named if place and place.text), item.text)
-            for name in _expanded(called or ""):
+            for name in dict.fromkeys((called or "", *_expanded(called or ""))):
                 found.setdefault(name, []).append((index, item))
         return found
 

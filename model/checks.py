@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from stowplan.model.errors import Again, Item, Path, Problem
 from stowplan.model.holds import holding
+from stowplan.model.ranges import holds_range
 from stowplan.model.roadmap import refused
 from stowplan.model.runs import Gpus, PerGpu, Run
 
@@ -65,6 +66,9 @@ def _twice(names: Iterable[str], path: Path, what: str) -> Iterator[Problem]:
 def _run(run: Run) -> Iterator[Problem]:
     path: Path = ("runs", Item(run.name))
     gpus, chosen = run.gpus, run.node_selection
+    if holds_range(run.name):
+        message = "a run's name is one name; ranges are for machines"
+        yield Problem((*path, "name"), message, "many runs alike are an array: {size: 3}")
     if gpus.ids and gpus.count != len(gpus.ids):
         message = f"asks for {_gpus(gpus.count)} and pins {len(gpus.ids)}"
         yield Problem((*path, "gpus", "count"), message, "leave count out, or make them equal")
@@ -81,6 +85,11 @@ def _run(run: Run) -> Iterator[Problem]:
     if chosen.count and run.machines and chosen.count != run.machines:
         message = f"{run.machines} machines and node_selection.count {chosen.count} disagree"
         yield Problem((*path, "machines"), message, "give one of them")
+    if chosen.mode == "all" and not run.array:
+        for field, given in (("machines", run.machines), ("node_selection.count", chosen.count)):
+            if given is not None:
+                message = "mode 'all' is one worker on every machine, and this is a number of them"
+                yield Problem((*path, *field.split(".")), message, "leave one of them out")
     if run.array:
         yield from _array(run, path)
     yield from _placed(run, path)

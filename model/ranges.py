@@ -10,6 +10,11 @@ LONGEST = 100_000
 """The most names that one range may stand for."""
 
 
+def holds_range(name: str) -> bool:
+    """Whether a range stands in a name: of what has one name, it was meant to be many."""
+    return _RANGE.search(name) is not None
+
+
 def expand(name: str) -> tuple[str, ...]:
     """Return the names that a range stands for; a plain name stands for itself.
 

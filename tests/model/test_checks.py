@@ -82,6 +82,8 @@ def test_a_gpu_goes_to_one_worker_of_one_run() -> None:
         ({"node_selection": {"names": ["a-{1..2}", "a-2"]}}, "node_selection.names[a-2]"),
         ({"gpus": {"count": 1}, "node_selection": {"count": 2}}, "node_selection.count"),
         ({"machines": 3, "node_selection": {"count": 2}}, "machines"),
+        ({"machines": 3, "node_selection": {"mode": "all"}}, "machines"),
+        ({"node_selection": {"mode": "all", "count": 2}}, "node_selection.count"),
         ({"state": "running"}, "placed"),
         ({"state": "starting"}, "placed"),
         ({"placed": {"workers": []}}, "placed"),
@@ -107,6 +109,13 @@ def test_a_run_agrees_with_itself(run: dict[str, Any], field: str) -> None:
     assert f"runs[r].{field}" in fields({"name": "r", **run})
 
 
+def test_the_name_of_a_run_is_no_range() -> None:
+    said = "a run's name is one name; ranges are for machines; many runs alike are an array"
+    assert [str(problem) for problem in problems({"name": "a{1..3}"})] == [
+        f"runs[a{{1..3}}].name: {said}: {{size: 3}}"
+    ]
+
+
 def test_gpus_without_a_number_are_one_problem() -> None:
     asked = {"gpus": {"models": ["H100"], "min_per_machine": 2}, "per_gpu": {"cpu_cores": 4}}
     assert [str(problem) for problem in problems({"name": "r", **asked})] == [
@@ -123,6 +132,9 @@ def test_what_agrees_is_not_told_of() -> None:
         {"name": "none", "gpus": {"count": 0}},
         {"name": "plain", "gpus": {"models": [], "healthy_only": False}, "per_gpu": {}},
         {"name": "cpu", "machines": 2, "node_selection": {"count": 2}},
+        {"name": "apart", "machines": 2, "node_selection": {"mode": "any"}},
+        {"name": "everywhere", "node_selection": {"mode": "all"}},
+        {"name": "braces{x}"},
         {"name": "array", "array": array, "placed": placed},
         {"name": "stopped", "state": "stopped"},
         running("runs", ("m", ["m/0"]), ("n", [])),
