@@ -62,7 +62,7 @@ def test_csv_has_a_row_for_each_run() -> None:
     import pandas as pd
 
     frame = pd.read_csv(io.StringIO(run("solve", QUICKSTART, "-o", "csv").stdout))
-    assert len(frame) == 14
+    assert len(frame) == 15
     assert frame.set_index("run").loc["tokenise", "hosts"] == "cpu-01,cpu-02"
 
 
