@@ -14,6 +14,7 @@ from stowplan.cli.formats import FORMS, Form, written
 from stowplan.cli.talk import Failed, put, shown_working, warn
 
 if TYPE_CHECKING:
+    from stowplan.model.decision import Decision
     from stowplan.model.runs import Profile
 
 SOMETHING_WAITS = 3
@@ -60,7 +61,11 @@ def _number(text: str) -> float:
     "--profile", type=click.Choice(["balanced", "cost", "speed"]),
     help="What runs optimise that don't say so themselves.  [default: balanced]",
 )  # fmt: skip
-@click.option("--fail-on-waiting", is_flag=True, help="Exit 3 if a run waits or is refused.")
+@click.option(
+    "--fail-on-waiting",
+    is_flag=True,
+    help="Exit 3 if a run, or some of an array, waits or is refused.",
+)
 @click.option("--log", metavar="FILE", help="Write the solver's log; - for standard error.")
 @click.pass_context
 def solve(
@@ -106,8 +111,19 @@ def solve(
     put(written(decision, asked, cast("Form", form), took_s))
     if to:
         _log(decision.solver.log, to)
-    if fail_on_waiting and decision.summary.waiting + decision.summary.refused:
+    if fail_on_waiting and _something_waits(decision):
         ctx.exit(SOMETHING_WAITS)
+
+
+def _something_waits(decision: Decision) -> bool:
+    """Whether a run, or an element of an array, neither runs nor starts."""
+    from stowplan.model.decision import RefusedRun, WaitingRun
+
+    return any(
+        isinstance(outcome, WaitingRun | RefusedRun)
+        or (outcome.array is not None and outcome.array.waiting > 0)
+        for outcome in decision.outcomes
+    )
 
 
 def _opened(log: str, snapshot: str) -> IO[str]:

@@ -41,9 +41,10 @@ def add_running(page: Page, decision: Decision, snapshot: Snapshot, *, whole: bo
 
 
 def array_words(count: ArrayCount) -> str:
-    """Return how an array's elements fare: "8 start, 4 run, 28 wait"."""
+    """Return how an array's elements fare: "8 start, 4 run, 28 wait", or "all ended"."""
     parts = {"start": count.placed, "run": count.running, "wait": count.waiting}
-    return ", ".join(f"{number:,} {what}" for what, number in parts.items() if number)
+    told = ", ".join(f"{number:,} {what}" for what, number in parts.items() if number)
+    return told or "all ended"
 
 
 type Indexes = dict[tuple[str, str], int]

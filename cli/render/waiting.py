@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stowplan.cli.render.page import STYLES, Page, table, words
 from stowplan.cli.render.running import array_words
 from stowplan.cli.render.text import counted, folded
-from stowplan.cli.render.words import ACTIONS
+from stowplan.cli.render.words import advice
 from stowplan.model.decision import (
     Decision,
     HostRow,
@@ -101,7 +101,7 @@ def _add_reason(page: Page, run: str, beside: str, reason: Reason, kind: str) ->
 
 
 def _add_action(page: Page, reason: Reason) -> None:
-    if told := ACTIONS[reason.action]:
+    if told := advice(reason):
         page.add(words(("-> ", "dim"), told), 4)
 
 

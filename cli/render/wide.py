@@ -8,6 +8,7 @@ from rich.console import RenderableType
 
 from stowplan.cli.render.page import Page, table, words
 from stowplan.cli.render.text import counted, folded, printable, ranged, seconds, share
+from stowplan.cli.render.words import stopped
 from stowplan.model.decision import Decision, PlacedRun, Scores, Worker
 from stowplan.model.fleet import Machine
 from stowplan.model.holds import holding
@@ -74,7 +75,7 @@ def add_account(page: Page, decision: Decision) -> None:
     by_rule = ", ".join(f"{rule} {rows:,}" for rule, rows in sorted(size.by_rule.items()))
     model = f"{counted(size.variables, 'variable')}, {counted(size.constraints, 'constraint')}"
     page.add(words(f"model: {model}" + (f" ({by_rule})" if by_rule else "")))
-    limit = f", stopped by the {account.limit_hit}" if account.limit_hit else ""
+    limit = f", {stopped(account.limit_hit)}" if account.limit_hit else ""
     page.add(words(f"{account.version}, seed {account.seed}{limit}, cycle {decision.cycle}"))
 
 

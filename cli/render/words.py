@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from stowplan.cli.render.text import counted, printable, seconds, share
 from stowplan.model.decision import Decision, PlacedRun, SolverAccount, Stage
 from stowplan.model.holds import holding
-from stowplan.model.reasons import Action
+from stowplan.model.reasons import Action, Code, Reason
 from stowplan.model.snapshot import Snapshot
 
 ACTIONS: Mapping[Action, str] = {
@@ -39,12 +39,31 @@ ACTIONS: Mapping[Action, str] = {
 
 LIMITS: Mapping[str, str] = {
     "wall_time": "the time limit",
-    "deterministic_time": "the time limit",
+    "deterministic_time": "its share of the time limit (counted in work)",
     "interrupted": "Ctrl-C",
 }
 """What ended a search before its proof."""
 
-"""The objectives after the first that a reader knows by name."""
+
+def advice(reason: Reason) -> str:
+    """Return what to do about a reason: of its action, or closer where its code or numbers tell."""
+    need, quota = reason.numbers.get("need"), reason.numbers.get("quota")
+    match reason.code, reason.action:
+        case Code.QUOTA_EXCEEDED, Action.REVIEW_QUOTA if (
+            isinstance(need, int) and isinstance(quota, int) and need > quota
+        ):
+            return "review its quota: it is smaller than the run"
+        case Code.SOLVER_LIMIT, Action.WAIT:
+            return "raise --time-limit, or wait"
+        case _, Action.ADD_CAPACITY if reason.code.startswith("INSUFFICIENT_"):
+            return "ask for less, or add a larger machine"
+        case _:
+            return ACTIONS[reason.action]
+
+
+def stopped(limit: str) -> str:
+    """Return what ended the search, of a limit's name."""
+    return f"stopped by {LIMITS.get(limit, printable(limit))}"
 
 
 def fleet(snapshot: Snapshot) -> str:
@@ -102,5 +121,5 @@ def _proof(place: Stage, limit: str | None) -> str:
         if place.gap <= 0:
             return "proven optimal"
         return f"proven within {share(place.gap)} of the best possible"
-    stopped = f"stopped by {LIMITS.get(limit, printable(limit))}" if limit else "not proven"
-    return f"{stopped}, at most {share(place.gap)} from the best possible"
+    told = stopped(limit) if limit else "not proven"
+    return f"{told}, at most {share(place.gap)} from the best possible"

@@ -81,6 +81,14 @@ def test_fail_on_waiting_ends_with_3_only_if_something_waits(small: str) -> None
     assert "Waiting: 4 runs" in result.stdout
 
 
+def test_fail_on_waiting_ends_with_3_where_some_of_an_array_waits(tmp_path: Path) -> None:
+    array = tmp_path / "array.yaml"
+    array.write_text(SMALL.replace("{count: 2}, machines: 1", "{count: 1}, array: {size: 3}"))
+    result = run("solve", str(array), "--fail-on-waiting")
+    assert "a (2 start, 1 wait)" in result.stdout
+    assert result.exit_code == 3
+
+
 def test_the_log_is_written_where_it_is_asked_for(tmp_path: Path) -> None:
     log = tmp_path / "solver.log"
     packing = str(SCENARIOS / "packing-beats-greedy.yaml")

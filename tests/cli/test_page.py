@@ -151,6 +151,36 @@ def test_a_gap_is_said_as_what_is_proven_and_a_limit_by_its_name() -> None:
     assert "stopped by the time limit, at most 3 % from the best possible" in text
 
 
+def test_the_share_of_the_time_limit_is_told_from_the_limit() -> None:
+    decision = decided(gap=0.03, limit="deterministic_time")
+    for whole in (False, True):
+        text = " ".join(shown(decision, whole=whole).split())
+        assert "stopped by its share of the time limit (counted in work), at most 3 %" in text
+        assert "deterministic_time" not in text
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        (Reason.of(Code.QUOTA_EXCEEDED, "no", need=8, quota=4), "review its quota: it is smaller"),
+        (Reason.of(Code.QUOTA_EXCEEDED, "no", need=4, quota=4), "wait for the workspace's other"),
+        (Reason.of(Code.SOLVER_LIMIT, "not proven"), "raise --time-limit, or wait"),
+        (Reason.of(Code.INSUFFICIENT_CPU, "no", need=9, whole=8), "ask for less, or add a larger"),
+        (Reason.of(Code.INSUFFICIENT_CPU, "no", need=8, whole=8), "wait, or stop a run"),
+        (Reason.of(Code.NO_OFFERING_FITS, "no"), "add capacity"),
+    ],
+)
+def test_what_to_do_is_what_the_numbers_of_the_reason_say(reason: Reason, said: str) -> None:
+    assert f"-> {said}" in shown(decided(RefusedRun(run="r", reason=reason)))
+
+
+def test_an_array_of_which_all_ended_says_so() -> None:
+    ended = staying("sweep", "kept").model_copy(
+        update={"workers": (), "array": ArrayCount(running=0, placed=0, waiting=0)}
+    )
+    assert re.search(r"^sweep \(all ended\) +kept$", shown(decided(ended)), re.MULTILINE)
+
+
 def test_what_runs_is_a_table_of_hosts_and_devices() -> None:
     text = shown(decided(staying("old", "kept"), placed("new", devices=range(4))))
     assert re.search(r"^new +placed +gpu-01 +4 +0-3 +97.5$", text, re.MULTILINE)
