@@ -58,23 +58,25 @@ class Eligibility:
         return tuple(found[rule.name] for rule in self.rules if rule.name in found)
 
     def admits(self, ask: Ask, host: Host, room: Room) -> bool:
-        """Whether the host can take one worker with this much room."""
-        return not self._of_any_room(ask, host) and not any(
-            rule.why_not(ask, host, room) for rule in self.rules if rule.reads_room and rule.why_not
-        )
+        """Whether the host can take one worker with this much room: `failing` would be empty."""
+        return self.slots(ask, host, room) > 0
 
     def slots(self, ask: Ask, host: Host, room: Room) -> int:
-        """Return how many such workers the host can take with this much room."""
-        if not self.admits(ask, host, room):
+        """Return how many such workers the host can take with this much room.
+
+        What the rules that read room say one by one, as one figure: much faster than
+        asking each for its reason. A test holds the two against each other.
+        """
+        if self._of_any_room(ask, host):
             return 0
-        limits = [PLENTY]
+        slots = PLENTY
         if ask.millicores:
-            limits.append(room.millicores // ask.millicores)
+            slots = min(slots, room.millicores // ask.millicores)
         if ask.memory_bytes:
-            limits.append(room.memory_bytes // ask.memory_bytes)
-        if ask.gpus:
-            limits.append(usable(ask, tally(ask, host, room)) // ask.gpus)
-        return min(limits)
+            slots = min(slots, room.memory_bytes // ask.memory_bytes)
+        if ask.gpus and slots > 0:
+            slots = min(slots, usable(ask, tally(ask, host, room)) // ask.gpus)
+        return max(0, slots)
 
     def workers_that_fit(self, ask: Ask, room_of: Callable[[Host], Room]) -> int:
         """Return how many workers of one run fit at once, at most as many as it has."""

@@ -157,7 +157,8 @@ def check_acceptances(snapshot: Snapshot) -> None:
     eligibility, requests = asked_of(snapshot)
     for seat in seats(eligibility, requests):
         slots = eligibility.slots(seat.ask, seat.host, seat.host.start)
-        assert bool(slots) is eligibility.admits(seat.ask, seat.host, seat.host.start)
+        failing = eligibility.failing(seat.ask, seat.host, seat.host.start)
+        assert bool(slots) is not bool(failing)
         if slots:
             ids = usable_first(seat)[: seat.ask.gpus]
             said = verdict(snapshot, requests, seat, ids)
