@@ -6,6 +6,8 @@ import itertools
 import re
 
 _RANGE = re.compile(r"\{([0-9]{1,9})\.\.([0-9]{1,9})\}")
+_FOLDED = re.compile(r"\[([0-9]{1,9})-([0-9]{1,9})\]")
+"""A range as output folds names."""
 LONGEST = 100_000
 """The most names that one range may stand for."""
 
@@ -13,6 +15,11 @@ LONGEST = 100_000
 def holds_range(name: str) -> bool:
     """Whether a range stands in a name: of what has one name, it was meant to be many."""
     return _RANGE.search(name) is not None
+
+
+def meant_range(name: str) -> str | None:
+    """Return the range that a name as output folds it means: gpu-[01-04] is gpu-{01..04}."""
+    return _FOLDED.sub(r"{\1..\2}", name) if _FOLDED.search(name) else None
 
 
 def expand(name: str) -> tuple[str, ...]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING, Protocol
 
 from stowplan.model.names import nearest
+from stowplan.model.ranges import meant_range
 from stowplan.model.roadmap import unread
 from stowplan.model.room import free_room
 
@@ -19,6 +21,8 @@ class _Named(Protocol):
     def name(self) -> str: ...
 
 
+AHEAD = dt.timedelta(minutes=1)
+"""How far clocks may differ: a time that is later than `now` by more is told of."""
 SHOWN = 5
 """The most sentences of one kind; the rest is counted."""
 
@@ -27,6 +31,9 @@ def warnings(snapshot: Snapshot) -> tuple[str, ...]:
     """Return a sentence for everything odd: kind by kind, and by name within a kind."""
     kinds: tuple[Callable[[Snapshot], Iterable[str]], ...] = (
         _empty,
+        _ranges,
+        _future,
+        _generations,
         _used,
         _overcommitted,
         _denied,
@@ -48,6 +55,44 @@ def _few(sentences: Iterable[str]) -> Iterator[str]:
 def _empty(snapshot: Snapshot) -> Iterator[str]:
     if not snapshot.fleet.machines:
         yield "the fleet has no machines: every run waits"
+
+
+def _ranges(snapshot: Snapshot) -> Iterator[str]:
+    """Say which names are written as output folds them: input reads no `gpu-[01-03]`."""
+    named = [(f"fleet.machines[{m.name}].name", m.name) for m in _by_name(snapshot.fleet.machines)]
+    for run in _by_name(snapshot.runs):
+        where = f"runs[{run.name}].node_selection.names"
+        named.extend((where, name) for name in sorted(run.node_selection.names))
+    for reservation in _by_name(snapshot.fleet.reservations):
+        where = f"fleet.reservations[{reservation.name}].machines"
+        named.extend((where, name) for name in sorted(reservation.machines))
+    for where, name in named:
+        if meant := meant_range(name):
+            yield f"{where}: '{name}' looks like a range: write {meant}"
+
+
+def _future(snapshot: Snapshot) -> Iterator[str]:
+    """Say what is later than `now`, as by a clock that is wrong, or a `now` that is old."""
+    times = [
+        (f"fleet.machines[{machine.name}].reported_at", machine.reported_at)
+        for machine in _by_name(snapshot.fleet.machines)
+    ]
+    times += [
+        (f"runs[{run.name}].submitted_at", run.submitted_at) for run in _by_name(snapshot.runs)
+    ]
+    for where, time in times:
+        if time is not None and time - snapshot.now > AHEAD:
+            moments = f"{time:%Y-%m-%d %H:%M:%S}, and now is {snapshot.now:%Y-%m-%d %H:%M:%S}"
+            yield f"{where}: is in the future ({moments})"
+
+
+def _generations(snapshot: Snapshot) -> Iterator[str]:
+    fleet = snapshot.fleet.generation
+    for run in _by_name(snapshot.runs):
+        own = run.placed.generation if run.placed else None
+        if own is not None and own > fleet:
+            where = f"runs[{run.name}].placed.generation"
+            yield f"{where}: {own} is above the fleet's generation ({fleet})"
 
 
 def _used(snapshot: Snapshot) -> Iterator[str]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.model.ranges import LONGEST, expand
+from stowplan.model.ranges import LONGEST, expand, holds_range, meant_range
 
 NAMES = st.text(st.characters(exclude_characters="{}"), max_size=8)
 
@@ -67,3 +67,17 @@ def test_a_range_gives_one_name_for_each_number(
 def test_leading_zeros_make_all_names_equally_long(first: int, more: int, width: int) -> None:
     names = expand(f"{{0{first:0{width}}..{first + more}}}")
     assert {len(name) for name in names} == {len(names[0])}
+
+
+def test_a_name_holds_a_range_where_one_is_written() -> None:
+    assert holds_range("a{1..3}")
+    assert holds_range("a{3..1}-b")
+    assert not holds_range("a{x}")
+    assert not holds_range("a[1-3]")
+
+
+def test_a_name_as_output_folds_it_means_a_range() -> None:
+    assert meant_range("gpu-[01-03]") == "gpu-{01..03}"
+    assert meant_range("rack[1-2]-gpu-[01-03]") == "rack{1..2}-gpu-{01..03}"
+    assert meant_range("gpu-[a-b]") is None
+    assert meant_range("gpu-01") is None

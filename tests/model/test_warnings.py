@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import datetime as dt
+
 from stowplan.model.warnings import SHOWN, warnings
 from tests.build import card, machine, run, running, snapshot
 
@@ -10,6 +12,39 @@ def test_a_plain_snapshot_has_nothing_odd() -> None:
 
 def test_an_empty_fleet_is_told_of() -> None:
     assert warnings(snapshot([], [run("r")])) == ("the fleet has no machines: every run waits",)
+
+
+def test_a_name_as_output_folds_it_is_told_with_the_range() -> None:
+    chosen = {"node_selection": {"names": ["m-[1-2]"]}}
+    kept = {"workspace": "w", "from": "2026-09-21T06:00:00Z", "to": "2026-09-21T07:00:00Z"}
+    reservations = [{"name": "k", "machines": ["m-[1-2]"], **kept}]
+    told = "'m-[1-2]' looks like a range: write m-{1..2}"
+    whole = snapshot([machine("m-[1-2]")], [run("r", **chosen)], reservations=reservations)
+    assert warnings(whole) == (
+        f"fleet.machines[m-[1-2]].name: {told}",
+        f"runs[r].node_selection.names: {told}",
+        f"fleet.reservations[k].machines: {told}",
+    )
+
+
+def test_what_is_later_than_now_by_more_than_a_minute_is_told() -> None:
+    now = snapshot([], []).now
+    late, soon = (str(now + dt.timedelta(seconds=seconds)) for seconds in (61, 60))
+    assert warnings(snapshot([machine("m", reported_at=soon)], [run("r", submitted_at=soon)])) == ()
+    told = warnings(snapshot([machine("m", reported_at=late)], [run("r", submitted_at=late)]))
+    assert [sentence.split(" (")[0] for sentence in told] == [
+        "fleet.machines[m].reported_at: is in the future",
+        "runs[r].submitted_at: is in the future",
+    ]
+
+
+def test_a_placement_of_a_later_generation_than_the_fleet_is_told() -> None:
+    placed = running("r", ("m", 1))
+    placed["placed"]["generation"] = 4
+    assert warnings(snapshot([machine("m", 1)], [placed], generation=3)) == (
+        "runs[r].placed.generation: 4 is above the fleet's generation (3)",
+    )
+    assert warnings(snapshot([machine("m", 1)], [placed], generation=4)) == ()
 
 
 def test_a_denied_gpu_that_is_not_there_is_told_with_the_nearest() -> None:
