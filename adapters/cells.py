@@ -15,9 +15,16 @@ from stowplan.model.fields import Takes
 _WHOLE = re.compile(r"[-+]?[0-9]{1,4000}(?:\.0*)?", re.ASCII)
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?", re.ASCII)
 
+_SHORT = 60
+"""A longer cell isn't repeated in a message."""
+
 
 class BadCell(ValueError):
-    """A cell that can't be read."""
+    """A cell that can't be read; `hint` says what would be right."""
+
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        super().__init__(message)
+        self.hint = hint
 
 
 def read_cell(text: str, takes: Takes) -> Any:  # Any: raw input
@@ -27,9 +34,9 @@ def read_cell(text: str, takes: Takes) -> Any:  # Any: raw input
     also written `a;b`. Raises BadCell where JSON is due and isn't there.
     """
     if takes.items is not None and text.startswith(("[", '{"')):  # {1..4} begins a range of names
-        return _json(text)
+        return _json(text, _as_list(text) if str in takes.items.scalars else None)
     if (takes.models or takes.values is not None) and text.startswith("{"):
-        return _json(text)
+        return _json(text, "JSON has double quotes around names and around text")
     if takes.items is not None:
         parts = [part.strip() for part in text.split(";")]
         return [read_cell(part, takes.items) for part in parts if part]
@@ -82,7 +89,15 @@ def _mapping(value: Mapping[str, Any], takes: Takes) -> dict[str, Any]:
     return {key: one for key, one in inner.items() if one is not None}
 
 
-def _json(text: str) -> Any:
+def _as_list(text: str) -> str:
+    """Return both ways to write the list of names that a text most likely means."""
+    names = [part.strip(" \"'[]") for part in text.split(",")]
+    if len(text) > _SHORT or not all(names):
+        names = ["a", "b"]
+    return f"write {';'.join(names)} or {json.dumps(names, ensure_ascii=False)}"
+
+
+def _json(text: str, hint: str | None) -> Any:
     def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         fields = dict(pairs)
         if len(fields) < len(pairs):
@@ -92,7 +107,8 @@ def _json(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=mapping)
     except json.JSONDecodeError as error:
-        raise BadCell(f"is not JSON: {error.msg.lower()} (character {error.pos + 1})") from None
+        message = f"is not JSON: {error.msg.lower()} (character {error.pos + 1})"
+        raise BadCell(message, hint) from None
     except RecursionError:
         raise BadCell("values are nested too deep") from None
     except BadCell:

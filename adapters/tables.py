@@ -55,7 +55,9 @@ def read_table(path: Path, item: Takes) -> Table:
         raise invalid(str(path), "is no table", "a table is a .csv or .parquet file")
     content = read_bytes(path)
     if kind == "csv":
-        return _read_csv(decoded(content, str(path)), str(path), item)
+        return _read_csv(
+            decoded(content, str(path), "a .csv file is text in UTF-8"), str(path), item
+        )
     return _read_parquet(content, str(path), item)
 
 
@@ -79,7 +81,7 @@ def _read_csv(text: str, file: str, item: Takes) -> Table:
                 values.append(read_cell(cell, column.takes) if cell else None)
             except BadCell as error:
                 name = ".".join(column.path)
-                problems.append(Problem((), str(error), None, file, line, f"column {name}"))
+                problems.append(Problem((), str(error), error.hint, file, line, f"column {name}"))
         read.append(values)
     if problems:
         raise InvalidInput(problems)
@@ -134,7 +136,8 @@ def _read_parquet(content: bytes, file: str, item: Takes) -> Table:
         try:
             read.append([read_value(value, column.takes) for value in values.to_pylist()])
         except BadCell as error:
-            raise invalid(file, f"the column '{'.'.join(column.path)}' {error}") from None
+            message = f"the column '{'.'.join(column.path)}' {error}"
+            raise invalid(file, message, error.hint) from None
     return _table(file, columns, read, [None] * arrow.num_rows)
 
 

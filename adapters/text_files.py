@@ -56,13 +56,13 @@ def read_bytes(path: Path) -> bytes:
         raise invalid(str(path), f"can't be read: {reason}") from None
 
 
-def decoded(content: bytes, file: str) -> str:
-    """Return bytes as text. Raises InvalidInput where they aren't UTF-8."""
+def decoded(content: bytes, file: str, due: str = "a snapshot is YAML or JSON in UTF-8") -> str:
+    """Return bytes as text. Raises InvalidInput, with what is due, where they aren't UTF-8."""
     kind = next((kind for magic, kind in _MAGIC.items() if content.startswith(magic)), None)
     if kind is None and b"\0" in content[:65536]:
         kind = "binary"
     if kind is not None:
-        raise invalid(file, f"is {kind}", "a snapshot is YAML or JSON in UTF-8")
+        raise invalid(file, f"is {kind}", due)
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

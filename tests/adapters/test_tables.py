@@ -150,6 +150,20 @@ def test_a_table_is_sought_beside_the_file_that_names_it(
     assert load(written(tmp_path, t__yaml=absolute)) == load(path)
 
 
+def test_a_csv_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    snapshot = written(
+        tmp_path, s__yaml=f"now: {NOW}\nruns: {{table: r.csv}}", r__csv=b"name\n\x00\x01"
+    )
+    said = f"runs.table: {tmp_path}/r.csv: is binary; a .csv file is text in UTF-8"
+    assert problem(snapshot) == f"{snapshot}:2: {said}"
+
+
+def test_a_long_cell_is_not_repeated(tmp_path: Path) -> None:
+    table = f'name,gpus.ids\nr,"[{"GPU-a, " * 99}]"\n'
+    snapshot = written(tmp_path, s__yaml=f"now: {NOW}\nruns: {{table: r.csv}}", r__csv=table)
+    assert problem(snapshot).endswith('; write a;b or ["a", "b"]')
+
+
 def test_a_list_of_names_may_stand_in_a_table_of_one_column(tmp_path: Path) -> None:
     run = "{name: r, node_selection: {names: {table: n.csv}}}"
     path = written(tmp_path, s__yaml=f"now: {NOW}\nruns: [{run}]", n__csv="name\n01\nm-{1..2}\n")
