@@ -36,7 +36,7 @@ def documents_of(source: str | Path) -> Sequence[Document]:
     if not files:
         hint = "its .yaml, .yml and .json files are read"
         raise invalid(str(path), "is a folder without a snapshot in it", hint)
-    return [_document(read_text(file), str(file), path) for file in files]
+    return [_document(read_text(file), str(file), path, least=None) for file in files]
 
 
 def is_of(source: str | Path, file: Path) -> bool:
@@ -51,10 +51,12 @@ def _is_read(file: Path) -> bool:
     return file.suffix.lower() in _SUFFIXES and not file.name.startswith(".")
 
 
-def _document(text: str, file: str, folder: Path) -> Document:
+def _document(text: str, file: str, folder: Path, least: str | None = _LEAST) -> Document:
+    if not text.strip():
+        raise invalid(file, "is empty", least)
     value, form = _parsed(text, file)
     if value is None and form == "yaml":
-        raise invalid(file, "is empty", _LEAST)
+        raise invalid(file, "is empty", least)
     if not isinstance(value, Mapping):
         kind = "a list" if isinstance(value, list) else "a plain value"
         known = ", ".join(Takes(models=(Snapshot,)).names())
@@ -65,8 +67,6 @@ def _document(text: str, file: str, folder: Path) -> Document:
 def _parsed(text: str, file: str) -> tuple[Any, Literal["yaml", "json"]]:  # Any: raw input
     """Return what a text holds, and how it is written: JSON by its name or by its looks."""
     suffix = Path(file).suffix.lower()
-    if not text.strip():
-        raise invalid(file, "is empty", _LEAST)
     if suffix == ".csv":
         hint = f"name it in a snapshot: machines: {{table: {Path(file).name}}}"
         raise invalid(file, "is a table, not a snapshot", hint)

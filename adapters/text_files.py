@@ -46,6 +46,9 @@ def read_bytes(path: Path) -> bytes:
     try:
         return path.read_bytes()
     except FileNotFoundError:
+        if path.is_symlink():
+            message = f"is a link to '{path.readlink()}', which isn't there"
+            raise invalid(str(path), message) from None
         raise invalid(str(path), "there is no such file", _like(path)) from None
     except PermissionError:
         raise invalid(str(path), "may not be read: permission denied") from None

@@ -18,7 +18,7 @@ from stowplan.cli.main import cli
 from stowplan.cli.render.words import ACTIONS as WORDS
 from stowplan.model.decision import Decision
 from stowplan.model.reasons import ACTIONS, MEANINGS
-from stowplan.model.roadmap import ASKS, FACTS
+from stowplan.model.roadmap import ASKS, FACTS, VALUES
 from stowplan.model.schema import json_schema
 from stowplan.solver.cycle import RULES
 from stowplan.solver.rule import Rule
@@ -210,6 +210,8 @@ def _meaning(field: Schema, path: str) -> str:
     for fields, note in ((ASKS, "Not supported yet"), (FACTS, "Read, not used yet")):
         if path in fields:
             said = f"{said} {note} ({fields[path]}).".strip()
+    for value in VALUES.get(path, ()):
+        said = f"{said} `{value}` is not supported yet.".strip()
     return said
 
 

@@ -88,6 +88,7 @@ class Policy(Frozen):
     """The rules of the house."""
 
     queue: Literal["throughput", "strict", "backfill"] = "throughput"
+    """`strict`: no run starts before an earlier one of its queue; `throughput`: any may."""
     ageing_s: Positive = 21600
     """A run that has waited this long weighs twice as much as a new one."""
     stale_after_s: Seconds = 120

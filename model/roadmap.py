@@ -73,6 +73,9 @@ FACTS: dict[str, str] = {
 }
 """Fields that say something no rule reads yet."""
 
+VALUES: dict[str, tuple[str, ...]] = {"policy.queue": ("backfill",)}
+"""Values of a field that this version can't act on yet."""
+
 _BECAUSE = {"runs[].placement.profile": "every host here costs the same"}
 """Why a fact changes nothing for now, where its feature alone doesn't tell."""
 
@@ -133,7 +136,7 @@ def refused(snapshot: Snapshot) -> Iterator[Problem]:
                 "a GPU run of several workers is not supported yet (gangs across machines)",
                 "ask for one machine: machines: 1",
             )
-    if snapshot.policy.queue == "backfill":
+    if snapshot.policy.queue in VALUES["policy.queue"]:
         yield Problem(
             ("policy", "queue"), "'backfill' is not supported yet", "allowed: throughput, strict"
         )

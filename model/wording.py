@@ -10,9 +10,10 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from stowplan.model.errors import Path, Problem
+from stowplan.model.errors import Path, Problem, dotted
 from stowplan.model.fields import Takes, takes_at
 from stowplan.model.names import meant_for, nearest
+from stowplan.model.roadmap import VALUES
 from stowplan.model.units import read_amount
 
 __all__ = ["explained", "fields_at", "nearest", "shown"]
@@ -92,7 +93,10 @@ def _problem(detail: ErrorDetails, path: Path, takes: Takes | None) -> Problem |
             close = nearest(str(given), allowed)
             meant = f"; did you mean '{close}'?" if close else ""
             message = f"{shown(given)} is not a value it takes"
-            return Problem(path, message, f"allowed: {', '.join(allowed)}{meant}")
+            later = VALUES.get(dotted(path), ())
+            now = ", ".join(value for value in allowed if value not in later)
+            not_yet = f" (not supported yet: {', '.join(later)})" if later else ""
+            return Problem(path, message, f"allowed: {now}{not_yet}{meant}")
         case "greater_than_equal":
             return Problem(
                 path, f"{shown(given)} is too small", f"at least {_plain(context['ge'])}"
@@ -131,6 +135,8 @@ def _plain(limit: int | float | Decimal) -> str:
 def _wrong_type(given: Any, path: Path, takes: Takes) -> Problem | None:  # Any: raw input
     if takes.tagged and _is_meant(given, takes):
         return None  # another way to write it was meant, and is told of
+    if takes.scalars >= {int, float} and isinstance(given, float) and math.isfinite(given):
+        return None  # a fraction is fine here, and what is wrong with it is told of
     message = f"must be {takes.words()}, not {shown(given)}"
     amount = read_amount(str(path[-1]), given) if path and isinstance(given, str) else None
     if amount and takes.scalars & {int, float}:
@@ -150,6 +156,10 @@ _FLAGS = {
 }
 
 
+_MOST_EXACT = 2**53
+"""A larger number with a fraction isn't exact: to write out its digits would mislead."""
+
+
 def _how(given: Any, takes: Takes) -> str | None:  # Any: raw input
     """Return how to write what was probably meant."""
     if str in takes.scalars and isinstance(given, bool | int | float):
@@ -158,6 +168,8 @@ def _how(given: Any, takes: Takes) -> str | None:  # Any: raw input
         flag = _FLAGS.get(str(given).lower()) if isinstance(given, str | int) else None
         return f"write {flag}" if flag else None
     if int in takes.scalars and isinstance(given, float) and given.is_integer():
+        if abs(given) > _MOST_EXACT:
+            return None
         return f"write {int(given)}"
     if takes.items is not None:
         if given is None:

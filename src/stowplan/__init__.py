@@ -6,7 +6,9 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,11 +51,27 @@ def __getattr__(name: str) -> object:
 
         value: object = version("stowplan")
     elif name in _HOMES:
-        value = getattr(importlib.import_module(_HOMES[name]), name)
+        found = getattr(importlib.import_module(_HOMES[name]), name)
+        value = _of_a_snapshot(found) if name in ("solve", "audit") else found
     else:
         raise AttributeError(f"module 'stowplan' has no attribute '{name}'")
     globals()[name] = value
     return value
+
+
+def _of_a_snapshot(function: Callable[..., object]) -> Callable[..., object]:
+    """Return a function of a snapshot that says so where it is given a path or a dictionary."""
+    from stowplan.model.snapshot import Snapshot
+
+    @functools.wraps(function)
+    def checked(snapshot: object, *rest: object, **named: object) -> object:
+        if not isinstance(snapshot, Snapshot):
+            kind = type(snapshot).__name__
+            hint = "stowplan.load(path) reads one, and Snapshot.read(dictionary) too"
+            raise TypeError(f"{function.__name__} takes a Snapshot, not {kind}; {hint}")
+        return function(snapshot, *rest, **named)
+
+    return checked
 
 
 def __dir__() -> list[str]:

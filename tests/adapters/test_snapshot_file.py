@@ -84,6 +84,20 @@ def test_a_file_that_is_not_there_is_told_with_the_nearest_one(tmp_path: Path) -
     assert problem(missing) == f"{missing}: there is no such file; did you mean '{there}'?"
 
 
+def test_a_link_to_nothing_says_where_it_leads(tmp_path: Path) -> None:
+    link = tmp_path / "link.yaml"
+    link.symlink_to("gone.yaml")
+    assert problem(link) == f"{link}: is a link to 'gone.yaml', which isn't there"
+
+
+@pytest.mark.parametrize("content", ["", "# nothing yet\n"])
+def test_an_empty_file_of_a_folder_is_not_the_one_that_lacks_now(
+    tmp_path: Path, content: str
+) -> None:
+    empty = written(tmp_path, a__yaml=content, b__yaml=f"now: {NOW}")
+    assert problem(tmp_path) == f"{empty}: is empty"
+
+
 def test_a_folder_without_snapshots_says_what_is_read(tmp_path: Path) -> None:
     assert problem(tmp_path).endswith("its .yaml, .yml and .json files are read")
 

@@ -34,6 +34,8 @@ def of_machine(**fields: Any) -> list[str]:
         ),
         ({"memory_bytes": 1.5}, "memory_bytes: must be a whole number, not 1.5"),
         ({"memory_bytes": 2.0}, "memory_bytes: must be a whole number, not 2.0; write 2"),
+        ({"memory_bytes": 1e300}, "memory_bytes: must be a whole number, not 1e+300"),
+        ({"cpu_cores": 1e300}, "cpu_cores: 1e+300 is too large; at most 1000000"),
         ({"memory_bytes": None}, "memory_bytes: must be a whole number, not empty"),
         (
             {"memory_bytes": 10**5000},
