@@ -192,7 +192,7 @@ class _Case:
                 yield f"{code} with {dict(reason.numbers)}, which no host says"
             return
         quota = quota_of(self.snapshot, self.run.workspace) or 0
-        if is_short and gpus_each(self.run) <= quota:
+        if is_short and gpus_each(self.run) <= quota and self._takers():
             yield f"{code} comes before its quota, which is short"
         if (workers := workers_of(self.snapshot, self.run)) != 1:
             if code == "SPREAD_CONFLICT":
@@ -203,8 +203,8 @@ class _Case:
             firsts = [self._reasons(machine, self.free)[:1] for machine in now]
             if closest not in self._takers() or not _is_one_of(reason, itertools.chain(*firsts)):
                 yield f"{code} with {dict(reason.numbers)}, which isn't so of {closest}"
-        elif self._takers() or not _is_one_of(reason, [each[0] for each in never]):
-            yield f"{code} with {dict(reason.numbers)}, which decides on no host"
+        elif self._takers() or not _is_one_of(reason, [said for each in never for said in each]):
+            yield f"{code} with {dict(reason.numbers)}, which keeps it off no host"
 
     def _of_host(self, machine: Machine) -> list[list[Said]]:
         """What may be said of a host: its reasons, or that it has room for a worker."""

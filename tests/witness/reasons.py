@@ -138,7 +138,11 @@ def _unlike(machine: Machine, run: Run) -> Iterator[Said]:
         if not passing or (before and not after):
             there = before if passing else machine.devices
             has = tuple(sorted({shown(one) for one in there}))
-            yield Said("NO_MATCHING_GPU", {"asked": asked, "has": has}, (asked, *has))
+            figures: dict[str, Figure] = {"asked": asked, "has": has}
+            if test is has_memory:
+                most = max(one.memory_mib for one in there) * 2**20 / 10**9
+                figures |= {"need_gb": run.gpus.min_memory_gb, "has_gb": round(most, 1)}
+            yield Said("NO_MATCHING_GPU", figures, (asked, *has))
         before = after
 
 
