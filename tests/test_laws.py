@@ -60,7 +60,12 @@ def agree(snapshot: Snapshot) -> None:
         "at_risk": at_risk_of(snapshot, decision),
         "points": sum(points_of(snapshot, decision).values()),
     }.items():
-        assert (stages[name].objective, stages[name].bound) == (value, value), name
+        stage = stages[name]
+        assert stage.objective == value, name
+        if stage.status == "OPTIMAL":
+            assert stage.bound == value, name
+        else:  # many equal arrays can be too much to prove the last stages of, not what is placed
+            assert (name, stage.bound >= value) == ("points", True)
 
 
 def score_most(snapshot: Snapshot) -> None:
