@@ -59,7 +59,7 @@ class Headline:
 
 def _no_hosts(ask: Ask) -> Reason:
     code = Code.INSUFFICIENT_GPUS if ask.gpus else Code.INSUFFICIENT_CPU
-    return Reason.of(code, "the fleet has no machines", hosts=0)
+    return Reason.of(code, "the fleet has no machines", need=ask.gpus or 1, whole=0)
 
 
 def _same_everywhere(ask: Ask, why: Why) -> Reason | None:

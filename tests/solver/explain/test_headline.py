@@ -12,8 +12,16 @@ QUOTA_2: Document = {"workspaces": [{"name": "default", "gpu_quota": 2}]}
 
 def test_a_fleet_without_machines_is_short_of_what_is_asked() -> None:
     s = snapshot([], [run("a"), run("b", 1)])
-    assert headline(s, "a") == (Code.INSUFFICIENT_CPU, "the fleet has no machines", {"hosts": 0})
-    assert headline(s, "b") == (Code.INSUFFICIENT_GPUS, "the fleet has no machines", {"hosts": 0})
+    assert headline(s, "a") == (
+        Code.INSUFFICIENT_CPU,
+        "the fleet has no machines",
+        {"need": 1, "whole": 0},
+    )
+    assert headline(s, "b") == (
+        Code.INSUFFICIENT_GPUS,
+        "the fleet has no machines",
+        {"need": 1, "whole": 0},
+    )
 
 
 # One and the same reason on every host, that isn't room.
