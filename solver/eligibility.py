@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -22,10 +22,6 @@ class Failing(NamedTuple):
 
     rule: Rule
     reason: Reason
-
-
-type Rooms = Mapping[str, Room]
-"""Room by host name."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -29,11 +29,7 @@ class Situation:
     @cached_property
     def left(self) -> Mapping[str, Room]:
         """What is free on each host when all that starts has started."""
-        rooms = {host.name: host.start for host in self.choices.hosts}
-        for start in self.plan.starts:
-            for seat in start.seats:
-                rooms[seat.host.name] = without(rooms[seat.host.name], start.each.ask, seat)
-        return rooms
+        return self._left_after(self.plan.starts)
 
     @cached_property
     def started(self) -> Mapping[str, int]:
@@ -58,21 +54,22 @@ class Situation:
 
     def room_beside_own(self, each: RunClass) -> Mapping[str, Room]:
         """What is free at the start; for an array, less what its own elements take."""
-        rooms = {host.name: host.start for host in self.choices.hosts}
-        for start in self.plan.starts:
-            if each.ask.array and start.each is each:
-                for seat in start.seats:
-                    rooms[seat.host.name] = without(rooms[seat.host.name], each.ask, seat)
-        return rooms
+        return self._left_after(
+            start for start in self.plan.starts if each.ask.array and start.each is each
+        )
 
     def left_without(self, runs: Collection[str]) -> Mapping[str, Room]:
         """What would be free if these runs hadn't started."""
-        rooms = dict(self.left)
-        for start in self.plan.starts:
-            if start.run in runs:
-                for seat in start.seats:
-                    room = rooms[seat.host.name]
-                    rooms[seat.host.name] = given_back(room, start.each.ask, seat)
+        return self._left_after(start for start in self.plan.starts if start.run not in runs)
+
+    def _left_after(self, starts: Iterable[Start]) -> dict[str, Room]:
+        rooms = {host.name: host.start for host in self.choices.hosts}
+        for start in starts:
+            ask = start.each.ask
+            for seat in start.seats:
+                rooms[seat.host.name] = rooms[seat.host.name].less(
+                    ask.millicores, ask.memory_bytes, frozenset(seat.devices)
+                )
         return rooms
 
     def gpus_placed(self, workspace: str) -> int:
@@ -90,11 +87,6 @@ class Situation:
     @cached_property
     def _starting(self) -> frozenset[str]:
         return frozenset(start.run for start in self.plan.starts)
-
-
-def without(room: Room, ask: Ask, seat: Seat) -> Room:
-    """Return the room less what a worker takes."""
-    return room.less(ask.millicores, ask.memory_bytes, frozenset(seat.devices))
 
 
 def given_back(room: Room, ask: Ask, seat: Seat) -> Room:

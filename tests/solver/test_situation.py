@@ -5,7 +5,7 @@ from hypothesis import given
 from stowplan.model.room import Room
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.decode import Seat
-from stowplan.solver.situation import given_back, without
+from stowplan.solver.situation import given_back
 from tests.build import after, machine, run, running, snapshot
 from tests.solver.cycles import class_of, host_of, situation_of
 from tests.strategies import examples, snapshots
@@ -67,6 +67,6 @@ def test_giving_back_undoes_taking() -> None:
     s = situation_of(snapshot([machine("m", 2)], [run("a", 1, cpu_cores=3, memory_bytes=5)]))
     host, ask = host_of(s.choices, "m"), class_of(s.choices, "a").ask
     seat = Seat(host, ("m/1",), 0)
-    taken = without(host.start, ask, seat)
+    taken = host.start.less(ask.millicores, ask.memory_bytes, frozenset(seat.devices))
     assert taken == Room(61_000, host.start.memory_bytes - 5, frozenset({"m/0"}))
     assert given_back(taken, ask, seat) == host.start
