@@ -117,7 +117,9 @@ def _decided(
     situation = Situation(
         snapshot=snapshot,
         eligibility=eligibility,
-        choices=choices,
+        hosts=choices.hosts,
+        classes=choices.classes,
+        limits=choices.limits,
         plan=decoded(choices, chain.values),
         proven=chain.stages[0].status == "OPTIMAL",
     )

@@ -54,7 +54,7 @@ def greedy(choices: Choices) -> list[int]:
 
 def _ways(choices: Choices) -> Iterator[Callable[[], list[int]]]:
     nothing = [0] * len(choices.program.upper)
-    for order in (_in_line,) if choices.neighbours_in_line else _ORDERS:
+    for order in (_in_line,) if choices.limits.neighbours_in_line else _ORDERS:
         yield functools.partial(filled, choices, nothing, order)
     yield functools.partial(first_fit, choices, nothing)
 

@@ -77,7 +77,7 @@ class _Outcomes:
     def __init__(self, situation: Situation, requests: Requests) -> None:
         self._situation = situation
         self._requests = requests
-        self._class_of = {run.name: each for each in situation.choices.classes for run in each.runs}
+        self._class_of = {run.name: each for each in situation.classes for run in each.runs}
         self._starts: dict[str, list[Start]] = {}
         for start in situation.plan.starts:
             self._starts.setdefault(start.run, []).append(start)

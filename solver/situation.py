@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from stowplan.model.room import Room
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import Ask, RunClass
-from stowplan.solver.choices import Choices
 from stowplan.solver.decode import Plan, Seat, Start
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.hosts import Host
+from stowplan.solver.limits import Limits
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,9 @@ class Situation:
 
     snapshot: Snapshot
     eligibility: Eligibility
-    choices: Choices
+    hosts: Sequence[Host]
+    classes: Sequence[RunClass]
+    limits: Limits
     plan: Plan
     proven: bool
     """Whether the stage `place` is proven within the gap asked."""
@@ -34,7 +36,7 @@ class Situation:
     @cached_property
     def started(self) -> Mapping[str, int]:
         """How many runs of each class start, by the class's name."""
-        counts: dict[str, int] = {each.name: 0 for each in self.choices.classes}
+        counts: dict[str, int] = {each.name: 0 for each in self.classes}
         for start in self.plan.starts:
             counts[start.each.name] += 1
         return counts
@@ -42,7 +44,7 @@ class Situation:
     @cached_property
     def on_host(self) -> Mapping[str, list[tuple[Start, Seat]]]:
         """What starts on each host."""
-        there: dict[str, list[tuple[Start, Seat]]] = {host.name: [] for host in self.choices.hosts}
+        there: dict[str, list[tuple[Start, Seat]]] = {host.name: [] for host in self.hosts}
         for start in self.plan.starts:
             for seat in start.seats:
                 there[seat.host.name].append((start, seat))
@@ -63,7 +65,7 @@ class Situation:
         return self._left_after(start for start in self.plan.starts if start.run not in runs)
 
     def _left_after(self, starts: Iterable[Start]) -> dict[str, Room]:
-        rooms = {host.name: host.start for host in self.choices.hosts}
+        rooms = {host.name: host.start for host in self.hosts}
         for start in starts:
             ask = start.each.ask
             for seat in start.seats:
@@ -76,7 +78,7 @@ class Situation:
         """How many GPUs of a workspace's runs start."""
         return sum(
             self.started[each.name] * each.ask.all_gpus
-            for each in self.choices.classes
+            for each in self.classes
             if each.ask.workspace == workspace
         )
 

@@ -96,7 +96,7 @@ def _over_quota(situation: Situation, each: RunClass) -> Reason | None:
     quota, need = workspace.gpu_quota, each.ask.all_gpus
     if quota is None or not need:
         return None
-    held = quota - situation.choices.quota_left[workspace.name]
+    held = quota - situation.limits.quota_left[workspace.name]
     placed = situation.gpus_placed(workspace.name)
     if held + placed + need <= quota:
         return None
@@ -120,7 +120,7 @@ def _array_is_full(situation: Situation, each: RunClass) -> Reason | None:
     if array is None or array.max_parallel is None:
         return None
     started = situation.started[each.name]
-    running = array.max_parallel - situation.choices.parallel_left[each.name]
+    running = array.max_parallel - situation.limits.parallel_left[each.name]
     if running + started < array.max_parallel:
         return None
     return Reason.of(
@@ -147,11 +147,11 @@ def _behind(situation: Situation, each: RunClass, run: Run) -> Reason | None:
 
 def _first_ahead(situation: Situation, each: RunClass, run: Run) -> str | None:
     """Return the run that holds a run back in its strict queue, the first in line."""
-    for cohort in situation.choices.lines.get(each.ask.workspace, ()):
+    for cohort in situation.limits.lines.get(each.ask.workspace, ()):
         first = cohort.runs[0]
         if first.name == run.name:
             return None
-        if situation.choices.holds_up(cohort) and not situation.has_started(first.name):
+        if situation.limits.holds_up(cohort) and not situation.has_started(first.name):
             return first.name
     return None
 

@@ -40,7 +40,7 @@ def _rivals(situation: Situation, each: RunClass) -> list[str]:
     ask, eligibility = each.ask, situation.eligibility
     rooms = dict(situation.left)
     ways: list[tuple[int, str, list[str], Room]] = []
-    for host in situation.choices.hosts_for(each):
+    for host in situation.hosts:
         before = eligibility.slots(ask, host, rooms[host.name])
         want = min(ask.tasks or 0, eligibility.slots(ask, host, host.start))
         want = want if ask.may_share else min(want, 1)

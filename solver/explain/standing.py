@@ -158,7 +158,7 @@ class Standing:
     def _earned(self, own: Collection[str], names: Sequence[str]) -> int:
         """Return what the run's workers would earn on these hosts, instead of on its own."""
         ask, earned = self.each.ask, 0
-        hosts = {host.name: host for host in self.situation.choices.hosts}
+        hosts = {host.name: host for host in self.situation.hosts}
         for name, count in Counter(names).items():
             more = count - Counter(own)[name]
             load = self.situation.plan.loads[name].plus(ask, hosts[name], 0, times=more)

@@ -14,6 +14,6 @@ if TYPE_CHECKING:
 def post(choices: Choices) -> Iterator[Row]:
     """starts(array) <= max_parallel - elements that run."""
     for each in choices.classes:
-        left = choices.parallel_left.get(each.ask.array or "")
+        left = choices.limits.parallel_left.get(each.ask.array or "")
         if left is not None:
             yield choices.starts(each) <= max(0, left)

@@ -13,5 +13,5 @@ if TYPE_CHECKING:
 
 def post(choices: Choices) -> Iterator[Row]:
     """started(later) <= count(later) x started(earlier), for each pair of neighbours in line."""
-    for earlier, later in choices.neighbours_in_line:
+    for earlier, later in choices.limits.neighbours_in_line:
         yield choices.started(later) <= choices.started(earlier) * later.count

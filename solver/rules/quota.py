@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 def post(choices: Choices) -> Iterator[Row]:
     """Sum over a workspace's classes of GPUs x starts(class) <= quota - GPUs held."""
-    for workspace, left in choices.quota_left.items():
+    for workspace, left in choices.limits.quota_left.items():
         asking = [each for each in choices.classes if each.ask.workspace == workspace]
         gpus = total(choices.starts(each) * each.ask.all_gpus for each in asking)
         yield gpus <= max(0, left)

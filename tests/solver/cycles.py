@@ -131,20 +131,22 @@ def situation_of(snapshot: Snapshot) -> Situation:
     return Situation(
         snapshot=snapshot,
         eligibility=Eligibility(RULES, chain.choices.hosts),
-        choices=chain.choices,
+        hosts=chain.choices.hosts,
+        classes=chain.choices.classes,
+        limits=chain.choices.limits,
         plan=decoded(chain.choices, chain.values),
         proven=chain.stages[0].status == "OPTIMAL",
     )
 
 
-def class_of(choices: Choices, run: str) -> RunClass:
+def class_of(of: Choices | Situation, run: str) -> RunClass:
     """Return the class that a run is in."""
-    return next(each for each in choices.classes if run in {own.name for own in each.runs})
+    return next(each for each in of.classes if run in {own.name for own in each.runs})
 
 
-def host_of(choices: Choices, name: str) -> Host:
+def host_of(of: Choices | Situation, name: str) -> Host:
     """Return a host by its name."""
-    return next(host for host in choices.hosts if host.name == name)
+    return next(host for host in of.hosts if host.name == name)
 
 
 def keeps_every_row(choices: Choices, values: Sequence[int]) -> bool:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.linear import ZERO
-from tests.build import Document, card, machine, run, running, snapshot
+from tests.build import card, machine, run, running, snapshot
 from tests.solver.cycles import choices_of, class_of, host_of
 
 L4 = card(model="NVIDIA L4")
@@ -89,45 +89,6 @@ def test_what_workers_take_is_summed_over_classes() -> None:
     a, b = (choices.workers_on(class_of(choices, name), host) for name in "ab")
     assert choices.millicores_taken(host) == a * 2000 + b * 500
     assert choices.memory_taken(host) == a * 5
-
-
-def test_what_is_left_of_a_quota_can_be_less_than_nothing() -> None:
-    quotas = {"workspaces": [{"name": "v", "gpu_quota": 1}, {"name": "w", "gpu_quota": 4}]}
-    held = running("r", ("m", 3), workspace="v")
-    s = snapshot([machine("m", 8)], [held, run("a", 1, workspace="u")], policy=quotas)
-    assert choices_of(s).quota_left == {"v": -2, "w": 4}
-
-
-def test_what_is_left_of_an_array_counts_what_runs() -> None:
-    array = {"size": 9, "max_parallel": 3}
-    places = [("m", ["m/0"], 0), ("m", ["m/1"], 5)]
-    held = running("a", *places, array=array, gpus={"count": 1})
-    s = snapshot([machine("m", 8)], [held, run("b", 1, array={"size": 2})])
-    assert choices_of(s).parallel_left == {"a": 1}
-
-
-def _line(*runs: Document, **policy: object) -> list[tuple[str, str]]:
-    s = snapshot([machine("m", 4)], runs, policy={"queue": "strict", **policy})
-    pairs = choices_of(s).neighbours_in_line
-    return [(earlier.runs[0].name, later.runs[0].name) for earlier, later in pairs]
-
-
-def test_each_run_in_a_strict_line_waits_for_the_one_before() -> None:
-    runs = [run("c", 1), run("a", 1), run("b", 2), run("z", 1, priority=1)]
-    assert _line(*runs) == [("z", "a"), ("a", "b"), ("b", "c")]
-
-
-def test_runs_that_could_never_start_are_not_in_line() -> None:
-    assert _line(run("a", 1), run("b", 5), run("c", 1)) == [("a", "c")]
-
-
-def test_an_array_that_runs_waits_in_line_and_holds_nobody() -> None:
-    held = running("b", ("m", ["m/0"], 0), array={"size": 9})
-    assert _line(run("a", 1), held, run("c", 1)) == [("a", "b"), ("a", "c")]
-
-
-def test_a_queue_that_is_not_strict_has_no_line() -> None:
-    assert _line(run("a", 1), run("b", 1), queue="throughput") == []
 
 
 def test_the_oldest_start_first_and_as_many_as_before() -> None:

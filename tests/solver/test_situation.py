@@ -15,17 +15,17 @@ def test_what_starts_is_not_free_any_more() -> None:
     held = running("r", ("m", 1), cpu_cores=4, memory_bytes=10)
     asked = run("a", 2, cpu_cores=1, per_gpu={"cpu_cores": 2, "memory_bytes": 100})
     s = situation_of(snapshot([machine("m", 4, memory_bytes=1000), machine("n")], [held, asked]))
-    left = s.room_left(host_of(s.choices, "m"))
+    left = s.room_left(host_of(s, "m"))
     assert left == Room(64_000 - 4_000 - 5_000, 1000 - 10 - 200, frozenset({"m/3"}))
-    assert s.room_left(host_of(s.choices, "n")) == host_of(s.choices, "n").start
+    assert s.room_left(host_of(s, "n")) == host_of(s, "n").start
 
 
 def test_an_array_counts_the_room_that_its_own_elements_take() -> None:
     array = run("a", 1, array={"size": 9, "max_parallel": 2})
     s = situation_of(snapshot([machine("m", 4)], [array, run("b", 1)]))
-    beside = s.room_beside_own(class_of(s.choices, "a"))
+    beside = s.room_beside_own(class_of(s, "a"))
     assert len(beside["m"].devices) == 2
-    assert s.room_beside_own(class_of(s.choices, "b"))["m"] == host_of(s.choices, "m").start
+    assert s.room_beside_own(class_of(s, "b"))["m"] == host_of(s, "m").start
 
 
 def test_gpus_are_counted_by_workspace() -> None:
@@ -50,7 +50,7 @@ def test_an_array_has_started_with_its_first_element() -> None:
 @given(snapshots())
 def test_what_is_left_is_what_was_free_less_all_that_starts(snapshot: Snapshot) -> None:
     s = situation_of(snapshot)
-    for host in s.choices.hosts:
+    for host in s.hosts:
         there = s.on_host[host.name]
         room = s.room_left(host)
         asks = [start.each.ask for start, _ in there]
@@ -65,7 +65,7 @@ def test_what_is_left_is_what_was_free_less_all_that_starts(snapshot: Snapshot) 
 
 def test_giving_back_undoes_taking() -> None:
     s = situation_of(snapshot([machine("m", 2)], [run("a", 1, cpu_cores=3, memory_bytes=5)]))
-    host, ask = host_of(s.choices, "m"), class_of(s.choices, "a").ask
+    host, ask = host_of(s, "m"), class_of(s, "a").ask
     seat = Seat(host, ("m/1",), 0)
     taken = host.start.less(ask.millicores, ask.memory_bytes, frozenset(seat.devices))
     assert taken == Room(61_000, host.start.memory_bytes - 5, frozenset({"m/0"}))

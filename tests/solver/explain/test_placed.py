@@ -218,7 +218,7 @@ def test_every_other_host_is_rejected_exactly_once(snapshot: Snapshot) -> None:
     situation, decision = situation_of(snapshot), solve(snapshot)
     for outcome in decision.outcomes:
         if isinstance(outcome, PlacedRun):
-            each = class_of(situation.choices, outcome.run)
+            each = class_of(situation, outcome.run)
             own = {worker.host for worker in outcome.workers}
             listed = {host.name for host in situation.eligibility.listed(each.ask)}
             rejected = [name for row in outcome.rejected for name in row.hosts]
@@ -292,7 +292,7 @@ def _moved(s: Snapshot, decision: Decision, run: str, hosts: list[str]) -> Decis
                 for worker in outcome.workers
             ]
     own = moved[run]
-    ask = class_of(situation.choices, run).ask
+    ask = class_of(situation, run).ask
     if ask.array is not None:
         last = own[-1]
         assert len(last) == 3
@@ -309,7 +309,7 @@ def _moved(s: Snapshot, decision: Decision, run: str, hosts: list[str]) -> Decis
 
 def _free(situation: Situation, run: str, host_name: str) -> list[str]:
     """GPUs that the run could take on a host, those at risk last."""
-    ask, host = class_of(situation.choices, run).ask, host_of(situation.choices, host_name)
+    ask, host = class_of(situation, run).ask, host_of(situation, host_name)
     lots = sorted(host.lots, key=lambda lot: lot.condition == "at_risk")
     free = [
         id
@@ -338,10 +338,10 @@ def test_fallbacks_of_one_worker_are_in_the_order_of_risk_and_points(snapshot: S
     situation = situation_of(snapshot)
     for outcome in solve(snapshot).outcomes:
         if isinstance(outcome, PlacedRun) and len(outcome.workers) == 1:
-            ask = class_of(situation.choices, outcome.run).ask
+            ask = class_of(situation, outcome.run).ask
             ranks = []
             for name in outcome.fallbacks:
-                host = host_of(situation.choices, name)
+                host = host_of(situation, name)
                 ids = _free(situation, outcome.run, name)
                 health = {each.id: each.health for each in host.machine.devices}
                 risk = sum(health[id] == "at_risk" for id in ids)
