@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 
 from stowplan.solver.cycle import solve
-from tests.bench import openb
 from tests.bench.baselines import best_fit, fgd, first_fit, gpus_placed
+from tests.bench.instances import openb
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from tests.bench.openb import Node, Pod
+from tests.bench.instances.openb import Node, Pod
 
 TYPICAL = 0.95
 """The typical runs are the most popular kinds that make up this share."""
@@ -56,7 +56,9 @@ def fgd(population: Sequence[Pod]) -> Score:
     """Return the score of fragmentation gradient descent, for runs drawn from this population."""
     kinds: list[tuple[tuple[int, int, tuple[str, ...]], int]] = []
     seen = 0
-    for shape, count in Counter(pod.shape for pod in population).most_common():
+    for shape, count in Counter(
+        (pod.millicores, pod.gpus, pod.models) for pod in population
+    ).most_common():
         if seen >= TYPICAL * len(population):
             break
         kinds.append((shape, count))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench import openb
 from tests.bench.baselines import Score, best_fit, fgd, first_fit, placements
+from tests.bench.instances import openb
 
 SCRIPT = openb.FOLDER.parents[1] / "bench" / "openb_baselines.py"
 NODES, RUNS = 200, 1500

@@ -6,8 +6,8 @@ import pytest
 
 from stowplan.model.audit import audit
 from stowplan.solver.cycle import solve
-from tests.bench import openb
 from tests.bench.baselines import best_fit, fgd, first_fit, gpus_placed
+from tests.bench.instances import openb
 
 pytestmark = pytest.mark.skipif(
     not openb.FOLDER.exists(), reason="the openb trace isn't here (../shared/data/openb)"

@@ -6,14 +6,19 @@ Runs that ask for a fraction of a GPU are rounded up to a whole one: we place wh
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+import random
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from stowplan.model.snapshot import Snapshot
 
-FOLDER = Path(__file__).parents[2] / ".." / "shared" / "data" / "openb"
+FOLDER = Path(__file__).parents[3] / ".." / "shared" / "data" / "openb"
 CARD_MIB = 16384
 """The trace doesn't give the cards' memory, and no run asks for any."""
+LOAD = 1.3
+"""GPUs asked for to GPUs there are, in the published experiments."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +41,6 @@ class Pod:
     memory_mib: int
     gpus: int
     models: tuple[str, ...]
-
-    @property
-    def shape(self) -> tuple[int, int, tuple[str, ...]]:
-        """What the published policy tells kinds of pods apart by."""
-        return (self.millicores, self.gpus, self.models)
 
 
 def nodes() -> list[Node]:
@@ -73,17 +73,43 @@ def pods(which: str = "default") -> list[Pod]:
         ]
 
 
-def snapshot(machines: list[Node], runs: list[Pod], *, time_limit_s: float = 10) -> Snapshot:
+def resampled(which: str = "default", seed: int = 42, machines: int | None = None) -> Snapshot:
+    """Return the trace's nodes (the first so many) and runs drawn up to 1.3 times their GPUs.
+
+    As in the published experiments: the list and runs drawn from it again, shuffled, cut to size.
+    """
+    rng = random.Random(seed)
+    fleet, population = nodes()[:machines], pods(which)
+    most = LOAD * sum(node.gpus for node in fleet)
+    drawn = list(population)
+    asked = sum(pod.gpus for pod in drawn)
+    while asked < most:
+        drawn.append(rng.choice(population))
+        asked += drawn[-1].gpus
+    rng.shuffle(drawn)
+    while asked > most:
+        asked -= drawn.pop().gpus
+    return snapshot(fleet, list(_told_apart(drawn)))
+
+
+def snapshot(machines: Sequence[Node], runs: Sequence[Pod]) -> Snapshot:
     """Return one cycle in which all the runs wait at once."""
     return Snapshot.read(
         {
             "name": f"openb-{len(machines)}x{len(runs)}",
             "now": "2026-01-01T00:00:00Z",
-            "solver": {"time_limit_s": time_limit_s},
             "fleet": {"machines": [_machine(node) for node in machines]},
             "runs": [_run(pod) for pod in runs],
         }
     )
+
+
+def _told_apart(drawn: Iterable[Pod]) -> Iterator[Pod]:
+    """Give each copy of a run a name of its own."""
+    times: Counter[str] = Counter()
+    for pod in drawn:
+        times[pod.name] += 1
+        yield replace(pod, name=f"{pod.name}.{times[pod.name]}")
 
 
 def _machine(node: Node) -> dict[str, object]:
