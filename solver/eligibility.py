@@ -9,7 +9,7 @@ from typing import NamedTuple
 from stowplan.model.reasons import Reason
 from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
-from stowplan.solver.hosts import Host
+from stowplan.solver.hosts import POOL, Host
 from stowplan.solver.matching import tally, usable
 from stowplan.solver.rule import Rule
 
@@ -30,7 +30,7 @@ class Eligibility:
 
     rules: Sequence[Rule]
     hosts: Sequence[Host]
-    _fixed: dict[tuple[Ask, str], tuple[Failing, ...]] = field(default_factory=dict)
+    _fixed: dict[tuple[Ask, int], tuple[Failing, ...]] = field(default_factory=dict)
 
     def listed(self, ask: Ask) -> list[Host]:
         """Return the hosts that count for a run: those in its pools, and those it names."""
@@ -39,7 +39,7 @@ class Eligibility:
         return [
             host
             for host in self.hosts
-            if host.labels.get("pool") in ask.pools or host.name in ask.names
+            if host.labels.get(POOL) in ask.pools or host.name in ask.names
         ]
 
     def failing(self, ask: Ask, host: Host, room: Room) -> tuple[Failing, ...]:
@@ -90,7 +90,7 @@ class Eligibility:
         return bool(ask.tasks) and self.workers_that_fit(ask, room_of) == ask.tasks
 
     def _of_any_room(self, ask: Ask, host: Host) -> tuple[Failing, ...]:
-        key = (ask, host.name)
+        key = (ask, host.sort)
         if key not in self._fixed:
             self._fixed[key] = tuple(
                 Failing(rule, why)

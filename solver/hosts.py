@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from operator import itemgetter
+from typing import Literal, NamedTuple
 
 from stowplan.model.fleet import Device, Drive, Machine, Vendor
 from stowplan.model.holds import is_fresh
@@ -16,6 +17,9 @@ from stowplan.model.topology import are_near, has_rdma, site_of
 from stowplan.model.types import Labels
 
 Condition = Literal["sound", "at_risk", "faulted"]
+_CONDITIONS: Sequence[Condition] = ("sound", "at_risk", "faulted")
+POOL = "pool"
+"""The label that says in which pool a machine is."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,11 @@ class Lot:
     def free(self, room: Room) -> int:
         """How many of these GPUs are free."""
         return len(self.ids & room.devices)
+
+    def sort(self, told: frozenset[str]) -> Hashable:
+        """What tells lots of different machines apart: their ids only where runs name them."""
+        own = self.ids if self.ids & told else len(self.ids)
+        return (self.model, self.vendor, self.memory_mib, self.condition, self.denied, own)
 
 
 @dataclass(frozen=True)
@@ -76,6 +85,8 @@ class Host:
     """What would be free with no run here and nothing used by others."""
     bookings: tuple[Booking, ...]
     drives: Mapping[str, Reach]
+    sort: int
+    """Hosts of one sort are the same to every rule, but for what is free there."""
     matching: dict[object, tuple[Lot, ...]] = field(default_factory=dict, repr=False)
     """The lots that are what an ask wants, by ask: remembered by `solver.matching`."""
 
@@ -88,47 +99,102 @@ class Host:
 def hosts_of(snapshot: Snapshot) -> tuple[Host, ...]:
     """Return every machine of the fleet as a host, in the order of their names."""
     rooms = free_room(snapshot)
-    pinned = frozenset(device for run in snapshot.runs for device in run.gpus.ids)
+    told = _Told.by(snapshot)
+    sorts: dict[Hashable, int] = {}
     machines = sorted(snapshot.fleet.machines, key=lambda machine: machine.name)
-    return tuple(_host(machine, snapshot, rooms[machine.name], pinned) for machine in machines)
+    return tuple(_host(machine, snapshot, rooms[machine.name], told, sorts) for machine in machines)
 
 
-def _host(machine: Machine, snapshot: Snapshot, room: Room, pinned: frozenset[str]) -> Host:
+class _Told(NamedTuple):
+    """What the runs name: only there do rules tell hosts that are otherwise alike apart."""
+
+    machines: frozenset[str]
+    devices: frozenset[str]
+    labels: frozenset[str]
+    """Keys of labels."""
+
+    @classmethod
+    def by(cls, snapshot: Snapshot) -> _Told:
+        runs = snapshot.runs
+        return cls(
+            frozenset(name for run in runs for name in run.node_selection.names),
+            frozenset(device for run in runs for device in run.gpus.ids),
+            frozenset(key for run in runs for key in run.node_selection.match_labels) | {POOL},
+        )
+
+
+def _host(
+    machine: Machine, snapshot: Snapshot, room: Room, told: _Told, sorts: dict[Hashable, int]
+) -> Host:
     age = snapshot.now - (machine.reported_at or snapshot.now)
+    age_s = math.ceil(age.total_seconds())
+    labels = {**machine.labels, **machine.reserved_for}
+    fresh = is_fresh(machine, snapshot)
+    lots = _lots(machine, told.devices)
+    empty = empty_room(machine)
+    bookings = _bookings(machine, snapshot)
+    drives = {drive.name: _reach(machine, drive, snapshot) for drive in snapshot.fleet.drives}
+    read = (
+        machine.name if machine.name in told.machines else None,
+        machine.state,
+        machine.state_reason,
+        fresh or age_s,
+        machine.only,
+        machine.capabilities,
+        tuple(sorted(machine.reserved_for.items())),
+        tuple((key, labels[key]) for key in sorted(told.labels) if key in labels),
+        machine.constraints.max_accelerators,
+        machine.cpu_pressure,
+        empty.millicores,
+        empty.memory_bytes,
+        tuple(lot.sort(told.devices) for lot in lots),
+        bookings,
+        tuple(drives.values()),
+    )
     return Host(
         machine=machine,
-        labels={**machine.labels, **machine.reserved_for},
-        age_s=math.ceil(age.total_seconds()),
+        labels=labels,
+        age_s=age_s,
         stale_after_s=snapshot.policy.stale_after_s,
-        fresh=is_fresh(machine, snapshot),
-        lots=_lots(machine, pinned),
+        fresh=fresh,
+        lots=lots,
         start=room,
-        empty=empty_room(machine),
-        bookings=_bookings(machine, snapshot),
-        drives={drive.name: _reach(machine, drive, snapshot) for drive in snapshot.fleet.drives},
+        empty=empty,
+        bookings=bookings,
+        drives=drives,
+        sort=sorts.setdefault(read, len(sorts)),
     )
 
 
-def _lots(machine: Machine, pinned: Iterable[str]) -> tuple[Lot, ...]:
-    denied = set(machine.constraints.denied_devices)
-    alike: dict[tuple[object, ...], list[Device]] = {}
+def _lots(machine: Machine, pinned: Collection[str]) -> tuple[Lot, ...]:
+    """Return a machine's lots; on machines of one sort they come in the same order."""
+    denied = machine.constraints.denied_devices
+    alike: dict[tuple[int, str, str, int, bool, str], list[Device]] = {}
     for device in machine.devices:
-        own = device.id if device.id in pinned else None
+        own = device.id if device.id in pinned else ""
+        withheld = device.id in denied
         condition = _condition(device)
-        key = (device.model, device.vendor, device.memory_mib, condition, device.id in denied, own)
+        key = (
+            _CONDITIONS.index(condition),
+            device.model,
+            device.vendor or "",
+            device.memory_mib,
+            withheld,
+            own,
+        )
         alike.setdefault(key, []).append(device)
-    lots = (
+    ordered = sorted(alike.items(), key=itemgetter(0))
+    return tuple(
         Lot(
             ids=frozenset(device.id for device in devices),
-            model=devices[0].model,
+            model=model,
             vendor=devices[0].vendor,
-            memory_mib=devices[0].memory_mib,
-            condition=_condition(devices[0]),
-            denied=devices[0].id in denied,
+            memory_mib=memory_mib,
+            condition=_CONDITIONS[condition],
+            denied=withheld,
         )
-        for devices in alike.values()
+        for (condition, model, _, memory_mib, withheld, _), devices in ordered
     )
-    return tuple(sorted(lots, key=lambda lot: min(lot.ids)))
 
 
 def _condition(device: Device) -> Condition:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from stowplan.model.reasons import Code, Reason
 from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
-from stowplan.solver.hosts import Host
-
-LABEL = "pool"
+from stowplan.solver.hosts import POOL, Host
 
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """POOL_MISMATCH unless the workspace has no pools, or the host's label `pool` is one."""
-    pool = host.labels.get(LABEL)
+    pool = host.labels.get(POOL)
     if ask.pools is None or pool in ask.pools:
         return None
     own = ", ".join(ask.pools) or "none"

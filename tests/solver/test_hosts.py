@@ -13,7 +13,7 @@ def _host(s: Snapshot, name: str = "m") -> Host:
 
 
 def _lots(s: Snapshot) -> list[tuple[list[str], str, bool]]:
-    return [(sorted(lot.ids), lot.condition, lot.denied) for lot in _host(s).lots]
+    return sorted((sorted(lot.ids), lot.condition, lot.denied) for lot in _host(s).lots)
 
 
 def test_gpus_that_no_rule_tells_apart_are_one_lot() -> None:
