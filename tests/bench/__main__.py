@@ -1,41 +1,70 @@
-"""Print the openb table: GPUs placed and seconds, each policy on the same instance.
+"""Measure policies on instances: `python -m tests.bench [INSTANCE ...]`, from the project's root.
 
-Run as `python -m tests.bench` from the project's root.
+Without an instance a short slice runs, in about a minute. Each measurement has a process of its
+own, one after the other, so that times and memory are its own.
 """
 
 from __future__ import annotations
 
-import time
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
 
-from stowplan.solver.cycle import solve
-from tests.bench.baselines import best_fit, fgd, first_fit, gpus_placed
-from tests.bench.instances import openb
+from tests.bench.catalogue import FULL, INSTANCES, POLICIES, SMALL
+from tests.bench.measure import Measured, measured
+from tests.bench.page import PAGE, refreshed
+from tests.bench.report import told, write_csv
+
+SLICE_S = 5.0
+FULL_S = 30.0
 
 
-def main() -> None:
-    """Solve the first 200 machines and 1,200 runs, and the same with 20 % more runs than room."""
-    everything = openb.pods()
-    for machines, runs in (
-        (openb.nodes()[:200], everything[:1200]),
-        (openb.nodes()[:200], everything[:1500]),
-    ):
-        whole = sum(node.gpus for node in machines)
-        asked = sum(pod.gpus for pod in runs)
-        print(f"{len(machines)} machines, {whole} GPUs; {len(runs)} runs ask for {asked} GPUs")
-        policies = {"first-fit": first_fit, "best-fit": best_fit, "fgd": fgd(everything)}
-        for name, policy in policies.items():
-            began = time.perf_counter()
-            placed = gpus_placed(machines, runs, policy)
-            print(f"  {name:10} {placed:6} GPUs  {time.perf_counter() - began:6.2f} s")
-        snapshot = openb.snapshot(machines, runs)
-        began = time.perf_counter()
-        decision = solve(snapshot)
-        seconds = time.perf_counter() - began
-        stage = decision.solver.stages[0]
-        print(
-            f"  {'stowplan':10} {decision.summary.gpus_placed:6} GPUs  {seconds:6.2f} s  "
-            f"place gap {stage.gap:.3%} ({stage.status})"
-        )
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print a table for each instance."""
+    asked = _parser().parse_args(arguments)
+    names = asked.instances or list(FULL if asked.all else SMALL)
+    limit = asked.time_limit or (SLICE_S if set(names) <= set(SMALL) else FULL_S)
+    run: list[Measured] = []
+    for name in names:
+        first = INSTANCES[name].first_seed
+        for seed in range(first, first + asked.seeds):
+            for policy in asked.policies:
+                print(f"{name}, seed {seed}: {policy}", end=" ", flush=True, file=sys.stderr)
+                run.append(measured(name, seed, policy, limit, asked.gap))
+                print(f"{run[-1].seconds:.2f} s {run[-1].status}", file=sys.stderr)
+                if asked.csv:
+                    write_csv(asked.csv, run)
+    if asked.markdown:
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(refreshed(page, told(run, markdown=True), limit), encoding="utf-8")
+    else:
+        print(told(run, markdown=False), end="")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    listed = "; ".join(f"{name}: {instance.told}" for name, instance in INSTANCES.items())
+    parser.add_argument("instances", nargs="*", metavar="INSTANCE", help=listed)
+    parser.add_argument("--all", action="store_true", help="every instance of full size")
+    parser.add_argument("--seeds", type=int, default=1, help="how many seeds of each instance")
+    parser.add_argument(
+        "--policies",
+        type=lambda given: given.split(","),
+        default=list(POLICIES),
+        help=f"some of {','.join(POLICIES)}",
+    )
+    parser.add_argument(
+        "--time-limit", type=float, metavar="S", help="seconds of search, for every policy"
+    )
+    parser.add_argument("--gap", type=float, default=0.001, help="stop when proven this near")
+    parser.add_argument(
+        "--csv", type=Path, metavar="FILE", help="every figure of every measurement"
+    )
+    parser.add_argument(
+        "--markdown", action="store_true", help="write the tables into docs/benchmarks.md"
+    )
+    return parser
 
 
 if __name__ == "__main__":

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.bench.baselines import Score, best_fit, fgd, first_fit, placements
 from tests.bench.instances import openb
+from tests.bench.plain import Problem, problem_of
+from tests.bench.policies.fgd import fgd, typical
+from tests.bench.policies.online import Score, best_fit, first_fit, placements
 
 SCRIPT = openb.FOLDER.parents[1] / "bench" / "openb_baselines.py"
 NODES, RUNS = 200, 1500
@@ -45,12 +48,17 @@ def script(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
+def fgd_of_the_trace(problem: Problem) -> Score:
+    """Return the score for runs like those of the whole list, as in the script."""
+    return fgd(problem, typical(problem_of(openb.snapshot(openb.nodes()[:NODES], openb.pods()))))
+
+
 @pytest.mark.parametrize(
     ("name", "policy"),
-    [("firstfit", first_fit), ("bestfit", best_fit), ("fgd", None)],
+    [("firstfit", first_fit), ("bestfit", best_fit), ("fgd", fgd_of_the_trace)],
 )
 def test_every_run_goes_where_the_reference_puts_it(
-    script: Path, name: str, policy: Score | None
+    script: Path, name: str, policy: Callable[[Problem], Score]
 ) -> None:
     told = subprocess.run(
         [sys.executable, str(script), name, "1", "--whole"],
@@ -59,7 +67,6 @@ def test_every_run_goes_where_the_reference_puts_it(
         check=True,
     )
     expected = [int(line.split()[1]) for line in told.stdout.splitlines() if line[:3] == "at "]
-    machines, population = openb.nodes()[:NODES], openb.pods()
-    index = {node.name: number for number, node in enumerate(machines)} | {None: -1}
-    ours = placements(machines, population[:RUNS], policy or fgd(population))
-    assert [index[node] for _, node in ours] == expected
+    problem = problem_of(openb.snapshot(openb.nodes()[:NODES], openb.pods()[:RUNS]))
+    ours = placements(problem, policy(problem), problem.queue)
+    assert [host for _, host in ours] == expected

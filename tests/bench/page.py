@@ -1,0 +1,37 @@
+"""The tables in docs/benchmarks.md, between two marks."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+from importlib.metadata import version
+from pathlib import Path
+
+PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
+BEGIN = "<!-- tables: made by python -m tests.bench --markdown; don't edit -->"
+END = "<!-- end of tables -->"
+
+
+def refreshed(page: str, tables: str, limit: float) -> str:
+    """Return the page with these tables in place of its own."""
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not (begin and end):
+        raise ValueError(f"the page lacks its marks, {BEGIN!r} and {END!r}")
+    return f"{before}{BEGIN}\n\n{_machine(limit)}\n\n{tables}\n{END}{after}"
+
+
+def _machine(limit: float) -> str:
+    return (
+        f"Measured with a limit of {limit:g} s on {os.cpu_count()} cores ({_processor()}), "
+        f"Python {platform.python_version()}, OR-Tools {version('ortools')}, "
+        f"HiGHS {version('highspy')}."
+    )
+
+
+def _processor() -> str:
+    """Return the processor's name where the system tells it."""
+    told = Path("/proc/cpuinfo")
+    found = re.search(r"model name\s*: (.*)", told.read_text()) if told.exists() else None
+    return found[1] if found else platform.machine()
