@@ -22,7 +22,11 @@ FULL_S = 30.0
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print a table for each instance."""
-    asked = _parser().parse_args(arguments)
+    parser = _parser()
+    asked = parser.parse_args(arguments)
+    for given, known in ((asked.instances, INSTANCES), (asked.policies, POLICIES)):
+        if unknown := [name for name in given if name not in known]:
+            parser.error(f"no such thing as {', '.join(unknown)}; there are {', '.join(known)}")
     names = asked.instances or list(FULL if asked.all else SMALL)
     limit = asked.time_limit or (SLICE_S if set(names) <= set(SMALL) else FULL_S)
     run: list[Measured] = []
