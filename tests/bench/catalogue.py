@@ -53,7 +53,7 @@ def _irregular(tight: bool, machines: int) -> Build:
 SMALL: Mapping[str, Instance] = {
     "openb-small": Instance(_openb("default", 100), 42, "the first 100 nodes of the trace"),
     "racks-small": Instance(_racks(100, 8, 4, 180), 1, "100 machines in 8 racks"),
-    "irregular-small": Instance(_irregular(True, 100), 0, "100 machines, short of cores"),
+    "irregular-small": Instance(_irregular(True, 100), 1, "100 machines, short of cores"),
 }
 FULL: Mapping[str, Instance] = {
     "openb-default": Instance(_openb("default"), 42, "the whole trace, its default list of runs"),
@@ -65,10 +65,10 @@ FULL: Mapping[str, Instance] = {
     ),
     "racks-10000": Instance(_racks(10_000, 320, 64, 15_800), 1, "the same in 320 racks"),
     "irregular-exp2": Instance(
-        _irregular(False, 1250), 0, "each machine has other GPUs, cores and memory free"
+        _irregular(False, 1250), 1, "each machine has other GPUs, cores and memory free"
     ),
     "irregular-tight": Instance(
-        _irregular(True, 1250), 0, "the same, where cores and memory run short"
+        _irregular(True, 1250), 1, "the same, where cores and memory run short"
     ),
 }
 INSTANCES: Mapping[str, Instance] = {**SMALL, **FULL}

@@ -66,7 +66,8 @@ def measured(instance: str, seed: int, name: str, seconds: float, gap: float) ->
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
         return Measured(instance, seed, name, status=f"FAILED: {last}")
-    return Measured(**json.loads(done.stdout.splitlines()[-1]))
+    lines = (line for line in done.stdout.splitlines() if line.startswith("{"))  # HiGHS talks too
+    return Measured(**json.loads(next(lines)))
 
 
 def measure(instance: str, seed: int, name: str, seconds: float, gap: float) -> Measured:

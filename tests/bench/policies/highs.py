@@ -1,18 +1,20 @@
 """HiGHS on two threads: a variable for each kind and host, or for each kind and bin of like hosts.
 
-Bins of like hosts make a small model that allows a little more than fits; each bin is then packed,
-and what doesn't go in, or was left over, goes wherever it fits.
+Bins of like hosts make a small model that allows a little more than fits. Each bin is then packed,
+the largest runs first, each on the host with the most cores and memory for its free GPUs; what
+doesn't go in, or was left over, goes wherever it fits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 import highspy
 import numpy as np
+from numpy.typing import NDArray
 
-from tests.bench.plain import Ints, Problem, taken
+from tests.bench.plain import GPUS, MIB, MILLICORES, Ints, Problem, taken
 from tests.bench.policies.answer import Answer, Task
 from tests.bench.policies.counts import Bins, Counts, alike, counts_model, each_host, handed_out
 from tests.bench.policies.exact import THREADS, AtLeast, Found, by_tier
@@ -99,18 +101,26 @@ def _packed(problem: Problem, bins: Bins, model: Counts, values: Ints) -> Ints:
     """Return the answer: the runs of each bin on its hosts, then every other run that fits."""
     answer, room = problem.nothing(), problem.room.copy()
 
-    def place(kinds: Ints, many: Ints, hosts: Ints) -> None:
-        for kind in decreasing(problem, np.repeat(kinds, many).tolist()):
+    def place(kinds: Iterable[int], hosts: Ints) -> None:
+        for kind in kinds:
             fits = (problem.asks[kind] <= room[hosts]).all(1)
             fits &= problem.accepts[kind, problem.trait[hosts]]
             if fits.any():
-                host = hosts[fits.argmax()]
+                host = hosts[np.where(fits, _ease(problem, room[hosts]), -1).argmax()]
                 room[host] = taken(room[host], problem.asks[kind])
                 answer[kind, host] += 1
 
     for number, hosts in enumerate(bins.members):
         inside = np.flatnonzero((model.bin == number) & (values > 0))
-        place(model.kind[inside], values[inside], hosts)
-    kinds = np.arange(len(problem.kinds))
-    place(kinds, problem.counts - answer.sum(1), np.arange(len(room)))
+        runs = np.repeat(model.kind[inside], values[inside]).tolist()
+        place(sorted(runs, key=lambda kind: (-problem.asks[kind]).tolist()), hosts)
+    left = np.repeat(np.arange(len(problem.kinds)), problem.counts - answer.sum(1))
+    place(decreasing(problem, left.tolist()), np.arange(len(room)))
     return answer
+
+
+def _ease(problem: Problem, room: Ints) -> NDArray[np.float64]:
+    """Return how much of what runs short first, cores or memory, is left for each free GPU."""
+    shares = room[:, [MILLICORES, MIB]] / problem.room[:, [MILLICORES, MIB]].sum(0)
+    ease: NDArray[np.float64] = shares.min(1) / np.maximum(room[:, GPUS], 0.5)
+    return ease
