@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from stowplan.model.decision import ModelSize, SolverAccount
 from stowplan.solver.chain import Chain
 from stowplan.solver.search import PARAMETERS, VERSION
@@ -12,16 +10,13 @@ from stowplan.solver.settings import Settings
 
 def account_of(chain: Chain, settings: Settings) -> SolverAccount:
     """Return the account of a chain of stages."""
-    program = chain.choices.program
-    by_rule = Counter(program.rules)
-    by_rule["points"] += len(program.products)
     return SolverAccount(
         status="OPTIMAL" if all(each.status == "OPTIMAL" for each in chain.stages) else "FEASIBLE",
         stages=tuple(chain.stages),
         model=ModelSize(
-            variables=len(program.upper),
-            constraints=len(program.rows) + len(program.products),
-            by_rule={rule: count for rule, count in sorted(by_rule.items()) if count},
+            variables=chain.variables,
+            constraints=chain.sizes.total(),
+            by_rule={rule: count for rule, count in sorted(chain.sizes.items()) if count},
         ),
         seed=settings.seed,
         version=VERSION,

@@ -1,19 +1,29 @@
-"""Bounds that need no search: what the free GPUs alone allow."""
+"""What a tier weighs, and a bound on it that needs no search: what the free GPUs alone allow."""
 
 from __future__ import annotations
 
 from stowplan.solver.choices import Choices
+from stowplan.solver.linear import Sum, total
 
 
-def most_weight(choices: Choices, tier: int, gpus_gone: int = 0) -> int:
-    """Return a bound on the weight that a tier places, where so many GPUs are gone already.
+def weight(choices: Choices, tier: int) -> Sum:
+    """Return the weight of the runs of a tier that start."""
+    return total(
+        choices.starting(each, index) * cohort.weight
+        for each in choices.classes
+        if each.ask.priority == tier
+        for index, cohort in enumerate(each.cohorts)
+    )
+
+
+def most_weight(choices: Choices, tier: int) -> int:
+    """Return a bound on the weight that a tier places.
 
     The free GPUs go to the heaviest runs for their GPUs first, the last of them in part: no
     packing does better, whatever the machines. Runs without GPUs all count.
     """
-    left = -gpus_gone
-    left += sum(kind.free for host in choices.hosts for kind in choices.kinds(host))
-    weight = 0
+    left = int(choices.grid.usable_gpus.sum())
+    found = 0
     asking: list[tuple[int, int, int]] = []
     for each in choices.classes:
         gpus = each.ask.all_gpus
@@ -22,11 +32,11 @@ def most_weight(choices: Choices, tier: int, gpus_gone: int = 0) -> int:
                 if gpus:
                     asking.append((cohort.weight, gpus, cohort.count))
                 else:
-                    weight += cohort.weight * cohort.count
+                    found += cohort.weight * cohort.count
     for own, gpus, count in sorted(asking, key=lambda each: each[0] / each[1], reverse=True):
         whole = min(count, left // gpus)
-        weight += own * whole
+        found += own * whole
         left -= gpus * whole
         if whole < count:
-            return weight + own * left // gpus
-    return weight
+            return found + own * left // gpus
+    return found

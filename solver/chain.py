@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 from stowplan.model.decision import Stage
-from stowplan.solver.asks import RunClass
-from stowplan.solver.choices import Choices
 from stowplan.solver.interrupt import Interrupt
-from stowplan.solver.linear import Row
-from stowplan.solver.search import DETERMINISTIC_PER_SECOND, Cut, Found, Goal, Limits, search
+from stowplan.solver.linear import Program
+from stowplan.solver.search import DETERMINISTIC_PER_SECOND, Cut, Found, Limits
 from stowplan.solver.settings import Settings
 
 SHARES: Mapping[str, float] = {"place": 0.76, "at_risk": 0.1, "points": 0.06, "canonical": 0.08}
@@ -39,19 +38,19 @@ def unwatched(progress: Progress) -> None:
 
 @dataclass
 class Chain:
-    """Values of the variables as the stages improve them, and the account of each stage."""
+    """The time that the stages of one solve share, and what they report."""
 
-    choices: Choices
     settings: Settings
-    values: list[int]
     interrupt: Interrupt
     watcher: Watcher = unwatched
     stages: list[Stage] = field(default_factory=list)
     logs: list[str] = field(default_factory=list)
     cut: Cut | None = None
     """The limit that ended a stage before its proof."""
-    fixed: dict[int, int] = field(default_factory=dict)
-    rows: list[Row] = field(default_factory=list)
+    sizes: Counter[str] = field(default_factory=Counter)
+    """Rows by rule of the largest program that was searched."""
+    variables: int = 0
+    """How many it has."""
     began: float = field(default_factory=time.monotonic)
 
     def limits(self, name: str, gap: float, spent: float = 0.0) -> Limits:
@@ -61,44 +60,10 @@ class Chain:
         guard = settings.time_limit_s - (time.monotonic() - self.began)
         return Limits(max(1e-3, share - spent), guard, gap, settings.workers, settings.seed)
 
-    def improve(self, title: str, goal: Goal, limits: Limits, trivial: int) -> Found:
-        """Search the whole model for a better value of a goal, and take it."""
-        found = search(
-            self.choices.program,
-            goal,
-            self.values,
-            limits,
-            trivial=trivial,
-            fixed=self.fixed,
-            also=self.rows,
-            interrupt=self.interrupt,
-        )
-        self.logs.append(f"#### {title}\n{found.log}")
-        self.take(found, title)
-        return found
-
-    def take(self, found: Found, title: str) -> None:
-        """Go on from what a search found."""
-        self.values = found.values
-        self.cut = found.cut or self.cut
-        self.report(title, found.objective, found.bound)
-
-    def report(self, title: str, objective: int, bound: int) -> None:
+    def report(self, title: str, starting: int, objective: int, bound: int) -> None:
         """Tell the watcher how far the solve has come."""
         if self.watcher is not unwatched:
-            starts = (self.choices.starts(each).at(self.values) for each in self.choices.classes)
-            self.watcher(Progress(title, sum(starts), share_missing(objective, bound)))
-
-    def fix(self, classes: Sequence[RunClass]) -> None:
-        """Keep how many runs of these classes start."""
-        for each in classes:
-            for column in self.choices.starts(each).terms:
-                self.fixed[column] = self.values[column]
-
-    @property
-    def free(self) -> int:
-        """How many variables aren't fixed."""
-        return len(self.values) - len(self.fixed)
+            self.watcher(Progress(title, starting, share_missing(objective, bound)))
 
     def is_over(self) -> bool:
         """Whether the wall time is spent, or the caller has asked to stop; noted as the cut."""
@@ -109,6 +74,13 @@ class Chain:
         else:
             return False
         return True
+
+    def measure(self, program: Program) -> None:
+        """Note how large a program is; the account gives the largest."""
+        if len(program.upper) >= self.variables:
+            self.variables = len(program.upper)
+            self.sizes = Counter(program.rules)
+            self.sizes["points"] += len(program.products)
 
 
 def share_missing(objective: int, bound: int) -> float:
@@ -123,10 +95,10 @@ class Tally:
     name: str
     objective: int = 0
     bound: int = 0
-    wall: float = 0.0
     deterministic: float = 0.0
     proven: bool = True
     searched: bool = True
+    since: float = field(default_factory=time.monotonic)
 
     def add(self, found: Found) -> None:
         """Count a search, and whether it proved what it found."""
@@ -134,8 +106,7 @@ class Tally:
         self.proven = self.proven and found.status == "OPTIMAL"
 
     def spend(self, found: Found) -> None:
-        """Count the time of a search."""
-        self.wall += found.wall_s
+        """Count the deterministic time of a search."""
         self.deterministic += found.deterministic
 
     def stage(self) -> Stage:
@@ -152,6 +123,6 @@ class Tally:
             objective=self.objective,
             bound=self.bound,
             gap=round(gap, 6),
-            wall_s=round(self.wall, 4),
+            wall_s=round(time.monotonic() - self.since, 4),
             deterministic=round(self.deterministic, 6),
         )

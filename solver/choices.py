@@ -1,82 +1,86 @@
-"""The variables: how many workers of each class are on each host, asked for in sentences.
+"""The variables: how many workers of each signature are in each cell, asked for in sentences.
 
-Counts, not run by host: `k` runs of a class start, `x` of its workers are on a host, and where a
-host has several kinds of GPU that would do, `u` GPUs of each kind go to the class. What can't be
-is the constant 0. This is the only module that knows variables; rules ask it.
+Counts, not run by host: `k` runs of a class start, `x` workers of a signature are in a cell, and
+where a cell has several kinds of GPU that would do, `u` GPUs of each kind go to the signature.
+What can't be is the constant 0. This is the only module that knows variables; rules ask it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import cached_property
 
-from stowplan.model.snapshot import Snapshot
+import numpy as np
+
+from stowplan.solver import levels
 from stowplan.solver.asks import Cohort, RunClass
-from stowplan.solver.eligibility import Eligibility
+from stowplan.solver.cells import Cell, Kind, Signature
+from stowplan.solver.grid import Grid
+from stowplan.solver.handout import handed_out
 from stowplan.solver.hosts import Host
+from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits
 from stowplan.solver.linear import ZERO, Program, Sum, total
-from stowplan.solver.matching import is_usable
-
-
-@dataclass(frozen=True, eq=False)
-class Kind:
-    """Free GPUs of a host that the same classes can use, and at the same risk."""
-
-    host: Host
-    ids: frozenset[str]
-    at_risk: bool
-
-    @property
-    def free(self) -> int:
-        """How many there are."""
-        return len(self.ids)
 
 
 class Choices:
-    """The program's variables, by what they mean."""
+    """The program's variables, by what they mean.
+
+    With `others`, only where workers of these signatures are in these cells is to be chosen, and
+    how many runs start of the classes that are `joining`; all else is as in that layout.
+    """
 
     def __init__(
-        self, snapshot: Snapshot, classes: Sequence[RunClass], eligibility: Eligibility
+        self,
+        grid: Grid,
+        limits: Limits,
+        cells: Sequence[Cell],
+        signatures: Sequence[Signature],
+        others: Layout | None = None,
+        joining: Container[int] = (),
     ) -> None:
-        """Make the variables for what could be: classes on hosts that have room for a worker."""
-        self.snapshot = snapshot
-        self.classes = classes
-        self.hosts = eligibility.hosts
-        self.limits = Limits(snapshot, classes, eligibility)
+        """Make the variables for what could be, and post every rule's rows."""
+        self.grid = grid
+        self.limits = limits
+        self.classes = grid.classes
+        self.cells = cells
+        self.signatures = signatures
         self.program = Program()
-        self._eligibility = eligibility
-        self._kinds: dict[str, list[Kind]] = {}
-        self._kinds_for: dict[tuple[str, str], list[Kind]] = {}
+        self._others = others
         self._starting: dict[tuple[str, int], Sum] = {}
-        self._workers: dict[tuple[str, str], Sum] = {}
-        self._given: dict[tuple[str, Kind], Sum] = {}
-        self._taken: dict[Kind, Sum] = {}
-        self._millicores: dict[str, Sum] = {}
-        self._hosts_for: dict[str, list[Host]] = {each.name: [] for each in classes}
-        self._classes_on: dict[str, list[RunClass]] = {host.name: [] for host in self.hosts}
-        for each in classes:
+        self._workers: dict[tuple[Signature, Cell], Sum] = {}
+        self._given: dict[tuple[Signature, Kind], Sum] = {}
+        self._kinds_for: dict[tuple[Signature, Cell], list[Kind]] = {}
+        self._signatures_in: dict[Cell, list[Signature]] = {cell: [] for cell in cells}
+        self._cells_for: dict[Signature, list[Cell]] = {each: [] for each in signatures}
+        self._joining = joining
+        for each in signatures:
             self._make_starts(each)
             self._make_workers(each)
-        for host in self.hosts:
-            self._make_kinds(host)
+        self._keep_other_starts()
+        for cell in cells:
+            self._make_kinds(cell)
+        for rule in grid.eligibility.rules:
+            if rule.post:
+                self.program.post(rule.name, rule.post(self))
+        self.program.post("levels", levels.post(self))
 
-    def hosts_for(self, each: RunClass) -> Sequence[Host]:
-        """Return the hosts where a worker of the class could be."""
-        return self._hosts_for[each.name]
+    def host_of(self, cell: Cell) -> Host:
+        """Return the host of a cell that is a single one."""
+        (host,) = cell.hosts.tolist()
+        return self.grid.hosts[host]
 
-    def classes_on(self, host: Host) -> Sequence[RunClass]:
-        """Return the classes of which a worker could be on the host."""
-        return self._classes_on[host.name]
+    def cells_for(self, each: Signature) -> Sequence[Cell]:
+        """Return the cells where a worker of the signature could be."""
+        return self._cells_for[each]
 
-    def kinds(self, host: Host) -> Sequence[Kind]:
-        """Return the kinds of free GPU on a host that some class could use."""
-        return self._kinds[host.name]
+    def signatures_in(self, cell: Cell) -> Sequence[Signature]:
+        """Return the signatures of which a worker could be in the cell."""
+        return self._signatures_in[cell]
 
-    def kinds_for(self, each: RunClass, host: Host) -> Sequence[Kind]:
-        """Return the kinds of free GPU on a host that the class could use."""
-        return self._kinds_for.get((each.name, host.name), ())
+    def kinds_for(self, each: Signature, cell: Cell) -> Sequence[Kind]:
+        """Return the kinds of free GPU in a cell that the signature could use."""
+        return self._kinds_for.get((each, cell), ())
 
     def starts(self, each: RunClass) -> Sum:
         """Return how many runs of the class (elements, of an array) start."""
@@ -84,107 +88,182 @@ class Choices:
 
     def starting(self, each: RunClass, cohort: int) -> Sum:
         """Return how many runs of one of its cohorts start."""
-        return self._starting[each.name, cohort]
+        return self._starting.get((each.name, cohort), ZERO)
 
-    def workers_on(self, each: RunClass, host: Host) -> Sum:
-        """Return how many workers of the class are on the host."""
-        return self._workers.get((each.name, host.name), ZERO)
-
-    def gpus_on(self, each: RunClass, kind: Kind) -> Sum:
-        """Return how many GPUs of a kind go to the class."""
-        return self._given.get((each.name, kind), ZERO)
-
-    def gpus_given(self, each: RunClass, host: Host) -> Sum:
-        """Return how many GPUs of the host go to the class, over all kinds."""
-        return total(self.gpus_on(each, kind) for kind in self.kinds_for(each, host))
-
-    def gpus_taken(self, kind: Kind) -> Sum:
-        """Return how many GPUs of a kind are given out."""
-        if kind not in self._taken:
-            given = (self.gpus_on(each, kind) for each in self.classes_on(kind.host))
-            self._taken[kind] = total(given)
-        return self._taken[kind]
-
-    def at_risk_taken(self) -> Sum:
-        """Return how many GPUs at risk are given out."""
-        return total(
-            self.gpus_taken(kind)
-            for host in self.hosts
-            for kind in self.kinds(host)
-            if kind.at_risk
-        )
-
-    def millicores_taken(self, host: Host) -> Sum:
-        """Return the thousandths of a core that the workers placed on a host ask for."""
-        if host.name not in self._millicores:
-            self._millicores[host.name] = total(
-                self.workers_on(each, host) * each.ask.millicores for each in self.classes_on(host)
-            )
-        return self._millicores[host.name]
-
-    def memory_taken(self, host: Host) -> Sum:
-        """Return the bytes that the workers placed on a host ask for."""
-        return total(
-            self.workers_on(each, host) * each.ask.memory_bytes for each in self.classes_on(host)
-        )
-
-    def started(self, cohort: Cohort) -> Sum:
+    def start_of(self, cohort: Cohort) -> Sum:
         """Return how many runs of a cohort start (strict queues have a cohort for each run)."""
-        return self._by_cohort[id(cohort)]
+        return self.starting(*self._by_cohort[id(cohort)])
+
+    def started(self, values: Sequence[int]) -> list[list[int]]:
+        """Return how many runs start by the values, by class and cohort."""
+        return [
+            [self.starting(each, cohort).at(values) for cohort in range(len(each.cohorts))]
+            for each in self.classes
+        ]
 
     @cached_property
-    def _by_cohort(self) -> Mapping[int, Sum]:
+    def _by_cohort(self) -> Mapping[int, tuple[RunClass, int]]:
         return {
-            id(cohort): self.starting(each, index)
+            id(cohort): (each, index)
             for each in self.classes
             for index, cohort in enumerate(each.cohorts)
         }
 
-    def oldest_first(self, values: list[int]) -> None:
-        """Change values so that of each class the oldest cohorts start first; as many start."""
-        for each in self.classes:
-            left = self.starts(each).at(values)
-            for index, cohort in enumerate(each.cohorts):
-                for column in self.starting(each, index).terms:
-                    values[column] = min(left, cohort.count)
-                    left -= values[column]
+    def workers_started(self, each: Signature) -> Sum:
+        """Return how many workers the runs of a signature have that start."""
+        return total(self.starts(own) * (own.ask.tasks or 0) for own in each.classes)
 
-    def _make_starts(self, each: RunClass) -> None:
-        fits = self._eligibility.fits(each.ask, lambda host: host.start)
-        for index, cohort in enumerate(each.cohorts):
-            start = self.program.variable(cohort.count) if fits else ZERO
-            self._starting[each.name, index] = start
+    def workers(self, each: Signature) -> Sum:
+        """Return how many workers of a signature are placed, in all cells and elsewhere."""
+        placed = [self.workers_in(each, cell) for cell in self.cells_for(each)]
+        return total([*placed, self._elsewhere(each)])
 
-    def _make_workers(self, each: RunClass) -> None:
-        if not self.starts(each):
+    def workers_in(self, each: Signature, cell: Cell) -> Sum:
+        """Return how many workers of the signature are in the cell."""
+        return self._workers.get((each, cell), ZERO)
+
+    def gpus_of(self, each: Signature, kind: Kind) -> Sum:
+        """Return how many GPUs of a kind go to the signature."""
+        return self._given.get((each, kind), ZERO)
+
+    def gpus_given(self, each: Signature, cell: Cell) -> Sum:
+        """Return how many GPUs of the cell go to the signature, over all kinds."""
+        return total(self.gpus_of(each, kind) for kind in self.kinds_for(each, cell))
+
+    def gpus_taken(self, kind: Kind, cell: Cell) -> Sum:
+        """Return how many GPUs of a kind are given out."""
+        return total(self.gpus_of(each, kind) for each in self.signatures_in(cell))
+
+    def at_risk_taken(self) -> Sum:
+        """Return how many GPUs at risk are given out."""
+        return total(
+            self.gpus_taken(kind, cell)
+            for cell in self.cells
+            for kind in cell.kinds
+            if kind.at_risk
+        )
+
+    def millicores_taken(self, cell: Cell) -> Sum:
+        """Return the thousandths of a core that workers in the cell ask for; 0: too few to tell."""
+        if not cell.cores_bind:
+            return ZERO
+        return self.over(cell, lambda each: each.ask.millicores)
+
+    def memory_taken(self, cell: Cell) -> Sum:
+        """Return the bytes that workers in the cell ask for; 0: too few to tell."""
+        if not cell.memory_binds:
+            return ZERO
+        return self.over(cell, lambda each: each.ask.memory_bytes)
+
+    def over(self, cell: Cell, amount: Callable[[Signature], int]) -> Sum:
+        """Return the sum over the workers in a cell of some amount for each."""
+        terms = {
+            column: value * size
+            for each in self.signatures_in(cell)
+            if (size := amount(each))
+            for column, value in self.workers_in(each, cell).terms.items()
+        }
+        return Sum(terms)
+
+    def values_of(self, layout: Layout) -> list[int]:
+        """Return the variables' values that a layout comes to."""
+        values = [0] * len(self.program.upper)
+        for each in self.signatures:
+            for index, own in zip(each.members, each.classes, strict=True):
+                for cohort, count in enumerate(layout.started[index]):
+                    for column in self.starting(own, cohort).terms:
+                        values[column] = count
+        there = layout.by_host() if any(len(cell.kinds) > 1 for cell in self.cells) else []
+        for cell in self.cells:
+            for each in self.signatures_in(cell):
+                (column,) = self.workers_in(each, cell).terms
+                values[column] = sum(layout.workers_in(own, cell.hosts) for own in each.members)
+            if len(cell.kinds) > 1:
+                self._hand_out(cell, there, values)
+        return self.program.completed(values)
+
+    def settle(self, values: Sequence[int], layout: Layout) -> None:
+        """Change a layout to what the values say; every cell is a single host."""
+        for each in self.signatures:
+            for index, own in zip(each.members, each.classes, strict=True):
+                layout.started[index] = [
+                    self.starting(own, cohort).at(values) for cohort in range(len(own.cohorts))
+                ]
+                for cell in self.cells_for(each):
+                    layout.set(index, int(cell.hosts[0]), self.workers_in(each, cell).at(values))
+
+    def _hand_out(
+        self, cell: Cell, there: Sequence[Sequence[tuple[int, int]]], values: list[int]
+    ) -> None:
+        """Set how many GPUs of each kind go to each signature, where it may choose."""
+        kinds = {(kind.at_risk, kind.users): kind for kind in cell.kinds}
+        signature_of = {index: each for each in self.signatures_in(cell) for index in each.members}
+        for host in cell.hosts.tolist():
+            for part in handed_out(self.grid, host, there[host]):
+                each = signature_of[part.owner]
+                if len(self.kinds_for(each, cell)) > 1:
+                    (column,) = self.gpus_of(each, kinds[part.at_risk, part.users]).terms
+                    values[column] += part.amount
+
+    def _make_starts(self, each: Signature) -> None:
+        for index, own in zip(each.members, each.classes, strict=True):
+            for cohort, some in enumerate(own.cohorts):
+                if self._others is not None and index not in self._joining:
+                    start = Sum({}, self._others.started[index][cohort])
+                elif self.grid.fits(index):
+                    start = self.program.variable(some.count, self._least(index, cohort))
+                else:
+                    start = ZERO
+                self._starting[own.name, cohort] = start
+
+    def _least(self, index: int, cohort: int) -> int:
+        """Return how many runs must start: those whose workers are partly elsewhere."""
+        several = self._others is not None and self.classes[index].ask.tasks != 1
+        return self._others.started[index][cohort] if self._others and several else 0
+
+    def _make_workers(self, each: Signature) -> None:
+        starts = total(self.starts(own) for own in each.classes)
+        if starts == ZERO:
             return
-        for host in self.hosts:
-            slots = self._eligibility.slots(each.ask, host, host.start)
-            if slots:
-                most = each.count * (each.ask.tasks or 0 if each.ask.may_share else 1)
-                self._workers[each.name, host.name] = self.program.variable(min(slots, most))
-                self._hosts_for[each.name].append(host)
-                self._classes_on[host.name].append(each)
+        grid, index = self.grid, each.members[0]
+        most = sum(own.count * (own.ask.tasks or 0) for own in each.classes)
+        on_one = each.classes[0].count if each.keeps_apart else most
+        slots = np.minimum(grid.slots_at_start[index], on_one)
+        for cell in self.cells:
+            upper = int(slots[grid.positions(index, cell.hosts)].sum())
+            if upper:
+                self._workers[each, cell] = self.program.variable(min(upper, most))
+                self._cells_for[each].append(cell)
+                self._signatures_in[cell].append(each)
 
-    def _make_kinds(self, host: Host) -> None:
-        asking = [each for each in self.classes_on(host) if each.ask.gpus]
-        alike: dict[tuple[bool, tuple[str, ...]], set[str]] = {}
-        for lot in host.lots:
-            users = tuple(each.name for each in asking if is_usable(each.ask, lot))
-            free = lot.ids & host.start.devices
-            if users and free:
-                alike.setdefault((lot.condition == "at_risk", users), set()).update(free)
-        self._kinds[host.name] = []
-        for (at_risk, users), ids in alike.items():
-            kind = Kind(host, frozenset(ids), at_risk)
-            self._kinds[host.name].append(kind)
-            for name in users:
-                self._kinds_for.setdefault((name, host.name), []).append(kind)
-        for each in asking:
-            kinds = self.kinds_for(each, host)
-            workers = self.workers_on(each, host) * each.ask.gpus
+    def _make_kinds(self, cell: Cell) -> None:
+        for each in self.signatures_in(cell):
+            kinds = [kind for kind in cell.kinds if each.members[0] in kind.users]
+            if not each.ask.gpus:
+                continue
+            self._kinds_for[each, cell] = kinds
+            workers = self.workers_in(each, cell) * each.ask.gpus
             most = self.program.range(workers)[1]
             for kind in kinds:
                 alone = len(kinds) == 1
                 given = workers if alone else self.program.variable(min(kind.free, most))
-                self._given[each.name, kind] = given
+                self._given[each, kind] = given
+
+    def _keep_other_starts(self) -> None:
+        """Let the classes that aren't chosen for start as many runs as they do."""
+        if self._others is None:
+            return
+        for each, started in zip(self.classes, self._others.started, strict=True):
+            for cohort, count in enumerate(started):
+                self._starting.setdefault((each.name, cohort), Sum({}, count))
+
+    def _elsewhere(self, each: Signature) -> int:
+        """Return how many workers of a signature are in no cell of these."""
+        if self._others is None:
+            return 0
+        there = sum(int(self._others.workers[index].sum()) for index in each.members)
+        return there - sum(
+            self._others.workers_in(index, cell.hosts)
+            for index in each.members
+            for cell in self.cells
+        )

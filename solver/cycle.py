@@ -10,12 +10,13 @@ from stowplan.model.errors import InternalError
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.account import account_of
 from stowplan.solver.asks import classes_of
-from stowplan.solver.chain import Watcher, unwatched
-from stowplan.solver.choices import Choices
+from stowplan.solver.chain import Chain, Watcher, unwatched
 from stowplan.solver.decode import decoded
 from stowplan.solver.eligibility import Eligibility
+from stowplan.solver.grid import Grid
 from stowplan.solver.hosts import hosts_of
 from stowplan.solver.interrupt import Interrupt, heeding_signals
+from stowplan.solver.limits import Limits
 from stowplan.solver.outcomes import decision_of
 from stowplan.solver.requests import requests_of
 from stowplan.solver.rule import Rule, rule
@@ -109,18 +110,17 @@ def _decided(
 ) -> Decision:
     eligibility = Eligibility(RULES, hosts_of(snapshot))
     requests = requests_of(snapshot, eligibility, settings.profile)
-    choices = Choices(snapshot, classes_of(requests.asked, snapshot), eligibility)
-    for each in RULES:
-        if each.post:
-            choices.program.post(each.name, each.post(choices))
-    chain = solve_stages(choices, settings, interrupt, watcher)
+    classes = classes_of(requests.asked, snapshot)
+    limits = Limits(snapshot, classes, eligibility)
+    chain = Chain(settings, interrupt, watcher)
+    layout = solve_stages(Grid(classes, eligibility, eligibility.hosts), limits, chain)
     situation = Situation(
         snapshot=snapshot,
         eligibility=eligibility,
-        hosts=choices.hosts,
-        classes=choices.classes,
-        limits=choices.limits,
-        plan=decoded(choices, chain.values),
+        hosts=eligibility.hosts,
+        classes=classes,
+        limits=limits,
+        plan=decoded(layout),
         proven=chain.stages[0].status == "OPTIMAL",
     )
     return decision_of(situation, requests, account_of(chain, settings), settings)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stowplan.model.fleet import Device
 from stowplan.solver.asks import RunClass
-from stowplan.solver.choices import Choices
+from stowplan.solver.grid import Grid
+from stowplan.solver.handout import handed_out
 from stowplan.solver.hosts import Host
+from stowplan.solver.layout import Layout
 from stowplan.solver.points import Load
 
 _HEALTH = ("healthy", "unknown", "at_risk", "faulted")
@@ -43,21 +46,21 @@ class Plan:
     """What it puts on each host, by name."""
 
 
-def decoded(choices: Choices, values: Sequence[int]) -> Plan:
-    """Return the plan that the values stand for. Ids go healthy first, at risk last."""
-    seats = _seats(choices, values)
+def decoded(layout: Layout) -> Plan:
+    """Return the plan that a layout stands for. Ids go healthy first, at risk last."""
+    grid = layout.grid
+    seats = _seats(layout)
     starts: list[Start] = []
-    loads = {host.name: Load() for host in choices.hosts}
-    for each in choices.classes:
-        count = choices.starts(each).at(values)
+    loads = {host.name: Load() for host in grid.hosts}
+    for each, started, own_seats in zip(grid.classes, layout.started, seats, strict=True):
+        count = sum(started)
         if not count:
             continue
         names = _starting(each, count)
-        for (run, element), own in zip(names, _dealt(each, count, seats[each.name]), strict=True):
+        for (run, element), own in zip(names, _dealt(each, count, own_seats), strict=True):
             starts.append(Start(each, run, element, own))
-            for seat in own:
-                load = loads[seat.host.name]
-                loads[seat.host.name] = load.plus(each.ask, seat.host, seat.at_risk)
+        for (host, at_risk), times in Counter((s.host, s.at_risk) for s in own_seats).items():
+            loads[host.name] = loads[host.name].plus(each.ask, host, at_risk, times)
     return Plan(tuple(starts), loads)
 
 
@@ -88,27 +91,43 @@ def _dealt(each: RunClass, count: int, seats: list[Seat]) -> list[tuple[Seat, ..
     return dealt
 
 
-def _seats(choices: Choices, values: Sequence[int]) -> Mapping[str, list[Seat]]:
+def _seats(layout: Layout) -> list[list[Seat]]:
     """Return each class's seats, by the hosts' order."""
-    seats: dict[str, list[Seat]] = {each.name: [] for each in choices.classes}
-    for host in choices.hosts:
-        order = _in_order(host.machine.devices)
+    grid = layout.grid
+    seats: list[list[Seat]] = [[] for _ in grid.classes]
+    for position, there in enumerate(layout.by_host()):
+        if not there:
+            continue
+        host = grid.hosts[position]
+        given = _given(grid, position, there)
         health = {device.id: device.health for device in host.machine.devices}
-        free = {kind: sorted(kind.ids, key=order.__getitem__) for kind in choices.kinds(host)}
-        for each in choices.classes_on(host):
-            workers = choices.workers_on(each, host).at(values)
-            given: list[str] = []
-            for kind in choices.kinds_for(each, host):
-                amount = choices.gpus_on(each, kind).at(values)
-                given += free[kind][:amount]
-                del free[kind][:amount]
-            given.sort(key=order.__getitem__)
-            size = each.ask.gpus
-            for index in range(workers):
-                devices = tuple(given[index * size : (index + 1) * size])
+        for index, workers in there:
+            size, own = grid.classes[index].ask.gpus, given.get(index, [])
+            for place in range(workers):
+                devices = tuple(own[place * size : (place + 1) * size])
                 risk = sum(health[device] == "at_risk" for device in devices)
-                seats[each.name].append(Seat(host, devices, risk))
+                seats[index].append(Seat(host, devices, risk))
     return seats
+
+
+def _given(grid: Grid, position: int, there: Sequence[tuple[int, int]]) -> dict[int, list[str]]:
+    """Return the ids of the GPUs that each class gets on a host."""
+    host = grid.hosts[position]
+    parts = handed_out(grid, position, there)
+    if not parts:
+        return {}
+    order = _in_order(host.machine.devices)
+    free = {
+        lot: sorted(host.lots[lot].ids & host.start.devices, key=order.__getitem__)
+        for lot in {part.lot for part in parts}
+    }
+    given: dict[int, list[str]] = {}
+    for part in parts:
+        given.setdefault(part.owner, []).extend(free[part.lot][: part.amount])
+        del free[part.lot][: part.amount]
+    for ids in given.values():
+        ids.sort(key=order.__getitem__)
+    return given
 
 
 def _in_order(devices: Sequence[Device]) -> Mapping[str, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -44,14 +44,25 @@ class Eligibility:
 
     def failing(self, ask: Ask, host: Host, room: Room) -> tuple[Failing, ...]:
         """Return every rule that the host fails with this much room, the deciding one first."""
-        fixed = self._of_any_room(ask, host)
-        found = {failing.rule.name: failing for failing in fixed}
-        for rule in self.rules:
-            if rule.reads_room and rule.why_not and (why := rule.why_not(ask, host, room)):
-                found[rule.name] = Failing(rule, why)
-        if len(found) == len(fixed):
-            return fixed
+        fixed, by_room = self.of_any_room(ask, host), self.of_room(ask, host, room)
+        return self.in_order((*fixed, *by_room)) if by_room else fixed
+
+    def in_order(self, failing: Iterable[Failing]) -> tuple[Failing, ...]:
+        """Return failing rules in the order of the filters."""
+        found = {each.rule.name: each for each in failing}
         return tuple(found[rule.name] for rule in self.rules if rule.name in found)
+
+    def of_room(self, ask: Ask, host: Host, room: Room) -> tuple[Failing, ...]:
+        """Return those of the rules that read room which the host fails with this much."""
+        return tuple(
+            Failing(rule, why)
+            for rule in self.rules
+            if rule.reads_room and rule.why_not and (why := rule.why_not(ask, host, room))
+        )
+
+    def fails(self, ask: Ask, host: Host) -> bool:
+        """Whether the host can't take such a worker, however much room it has."""
+        return bool(self.of_any_room(ask, host))
 
     def admits(self, ask: Ask, host: Host, room: Room) -> bool:
         """Whether the host can take one worker with this much room: `failing` would be empty."""
@@ -63,7 +74,7 @@ class Eligibility:
         What the rules that read room say one by one, as one figure: much faster than
         asking each for its reason. A test holds the two against each other.
         """
-        if self._of_any_room(ask, host):
+        if self.of_any_room(ask, host):
             return 0
         slots = PLENTY
         if ask.millicores:
@@ -89,7 +100,8 @@ class Eligibility:
         """Whether a run fits whole, alone, in this much room."""
         return bool(ask.tasks) and self.workers_that_fit(ask, room_of) == ask.tasks
 
-    def _of_any_room(self, ask: Ask, host: Host) -> tuple[Failing, ...]:
+    def of_any_room(self, ask: Ask, host: Host) -> tuple[Failing, ...]:
+        """Return every rule that the host fails however much room it has."""
         key = (ask, host.sort)
         if key not in self._fixed:
             self._fixed[key] = tuple(

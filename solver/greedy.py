@@ -1,225 +1,184 @@
-"""A first answer without search: runs in line, each on the host that it fills best.
+"""A first answer without search: runs in line, each on the hosts that it fills best.
 
-It knows no rule: whether one more run may start is asked of the program's own rows, so that a
-new rule binds here too.
+It knows no rule: what hosts can take is asked of the layout, and whether more runs may start of
+the program's own rows over starts, so that a new rule binds here too.
 """
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from stowplan.solver.asks import RunClass, queue_order
-from stowplan.solver.choices import Choices, Kind
-from stowplan.solver.hosts import Host
+import numpy as np
+
+from stowplan.solver.asks import Ask, queue_order
+from stowplan.solver.choices import Choices
+from stowplan.solver.grid import ALL, CORES, MEMORY, Ints
+from stowplan.solver.layout import Layout
 from stowplan.solver.ledger import Ledger
-from stowplan.solver.linear import Sum
 
 type Order = Callable[[_Candidate], tuple[float, ...]]
 """Which runs come first."""
-type Move = dict[int, int]
-"""What is added to which variable."""
+type Choice = Callable[[Layout, int], Ints]
+"""The positions of a class's hosts, those to fill first."""
 
 
 @dataclass(frozen=True)
 class _Candidate:
-    each: RunClass
+    """Runs of one class that weigh the same."""
+
+    index: int
     cohort: int
     position: int
     """Where its oldest run stands in line, among all."""
-
-    @property
-    def weight(self) -> int:
-        return self.each.cohorts[self.cohort].weight
-
-    @property
-    def age(self) -> float:
-        return self.weight / self.each.ask.units
+    ask: Ask
+    age: float
+    lean: float
+    """What a worker asks beside its GPUs, against what there is for a GPU."""
 
 
-def greedy(choices: Choices) -> list[int]:
-    """Return values that keep every row: the best by weight of a few ways to fill the hosts."""
-    most = _weights(choices, choices.program.upper)
-    best: list[int] | None = None
-    for way in _ways(choices):
-        values = way()
-        if best is None or _weights(choices, values) > _weights(choices, best):
-            best = values
-        if _weights(choices, best) == most:
+def greedy(choices: Choices, enough: Callable[[Layout], bool]) -> Layout:
+    """Return the best, by weight, of a few ways to fill the hosts; stops with the first enough."""
+    best: Layout | None = None
+    for order, choice in _ways(choices):
+        layout = Layout(choices.grid)
+        fill(choices, layout, order, choice)
+        if best is None or layout.weights() > best.weights():
+            best = layout
+        if enough(best):
             break
     assert best is not None
     return best
 
 
-def _ways(choices: Choices) -> Iterator[Callable[[], list[int]]]:
-    nothing = [0] * len(choices.program.upper)
-    for order in (_in_line,) if choices.limits.neighbours_in_line else _ORDERS:
-        yield functools.partial(filled, choices, nothing, order)
-    yield functools.partial(first_fit, choices, nothing)
+def _ways(choices: Choices) -> Iterator[tuple[Order, Choice]]:
+    if choices.limits.neighbours_in_line:
+        yield in_line, fullest_first
+        return
+    for choice in (fullest_first, like_itself):
+        for order in (_oldest_first, _leanest_of_a_size, _leanest_first):
+            yield order, choice
+    yield _largest_first, fullest_first
+    yield in_line, fullest_first
 
 
-def first_fit(choices: Choices, values: list[int]) -> list[int]:
-    """Return the values with every further run on the first host that takes it, one by one."""
-    ledger = Ledger(choices.program, list(values), _watched(choices))
-    one_by_one = [
-        (queue_order(run, choices.snapshot), each, index, size)
-        for each in choices.classes
-        for index, cohort in enumerate(each.cohorts)
-        if choices.starting(each, index)
-        for run, size in ((run, cohort.count // len(cohort.runs)) for run in cohort.runs)
-    ]
-    one_by_one.sort(key=lambda item: item[0])
-    hosts = {each.name: list(choices.hosts_for(each)) for each in choices.classes}
-    for _, each, index, size in one_by_one:
-        _start(choices, ledger, _Candidate(each, index, 0), hosts[each.name], size)
-    return ledger.values
+def fill(
+    choices: Choices, layout: Layout, order: Order | None = None, choice: Choice | None = None
+) -> None:
+    """Start every further run that still fits, in line, each on the fullest hosts."""
+    ledger = Ledger(choices, layout)
+    for candidate in sorted(_candidates(choices), key=order or in_line):
+        index, cohort = candidate.index, candidate.cohort
+        waiting = choices.classes[index].cohorts[cohort].count - layout.started[index][cohort]
+        most = ledger.more(index, cohort, waiting) if waiting else 0
+        runs = _start(layout, candidate, most, choice or fullest_first) if most else 0
+        if runs:
+            ledger.start(index, cohort, runs)
 
 
-def filled(choices: Choices, values: list[int], order: Order | None = None) -> list[int]:
-    """Return the values with every further run that still fits, in line."""
-    ledger = Ledger(choices.program, list(values), _watched(choices))
+def _candidates(choices: Choices) -> list[_Candidate]:
+    grid, snapshot = choices.grid, choices.limits.snapshot
+    gpus = max(1, int(grid.usable_gpus.sum()))
+    cores, memory = (max(1, int(np.maximum(grid.room[each], 0).sum())) for each in (CORES, MEMORY))
     startable = [
-        (each, index)
-        for each in choices.classes
-        for index in range(len(each.cohorts))
-        if choices.starting(each, index)
+        (queue_order(cohort.runs[0], snapshot), index, place)
+        for index, each in enumerate(choices.classes)
+        for place, cohort in enumerate(each.cohorts)
+        if grid.fits(index)
     ]
-    startable.sort(key=lambda pair: queue_order(pair[0].cohorts[pair[1]].runs[0], choices.snapshot))
-    candidates = [_Candidate(*pair, position) for position, pair in enumerate(startable)]
-    for candidate in sorted(candidates, key=order or _in_line):
-        left = candidate.each.cohorts[candidate.cohort].count
-        _start(choices, ledger, candidate, _fullest_first(choices, ledger, candidate.each), left)
-    return ledger.values
+    found = []
+    for position, (_, index, place) in enumerate(sorted(startable)):
+        each = choices.classes[index]
+        asked = each.ask.millicores / cores + each.ask.memory_bytes / memory
+        found.append(
+            _Candidate(
+                index,
+                place,
+                position,
+                each.ask,
+                each.cohorts[place].weight / each.ask.units,
+                asked * gpus / max(1, each.ask.gpus),
+            )
+        )
+    return found
 
 
-def _watched(choices: Choices) -> dict[Hashable, Sum]:
-    """Return what the order of hosts reads: cores taken by host, GPUs taken by kind."""
-    taken: dict[Hashable, Sum] = {}
-    for host in choices.hosts:
-        taken[host] = choices.millicores_taken(host)
-        taken.update((kind, choices.gpus_taken(kind)) for kind in choices.kinds(host))
-    return taken
-
-
-def _in_line(candidate: _Candidate) -> tuple[float, ...]:
+def in_line(candidate: _Candidate) -> tuple[float, ...]:
+    """By priority, submission and name."""
     return (candidate.position,)
 
 
 def _oldest_first(candidate: _Candidate) -> tuple[float, ...]:
-    ask = candidate.each.ask
+    ask = candidate.ask
     return (-ask.priority, -candidate.age, -ask.gpus, -ask.millicores)
 
 
+def _leanest_of_a_size(candidate: _Candidate) -> tuple[float, ...]:
+    ask = candidate.ask
+    return (-ask.priority, -candidate.age, -ask.gpus, candidate.lean)
+
+
+def _leanest_first(candidate: _Candidate) -> tuple[float, ...]:
+    ask = candidate.ask
+    return (-ask.priority, -candidate.age, candidate.lean, -ask.gpus)
+
+
 def _largest_first(candidate: _Candidate) -> tuple[float, ...]:
-    ask = candidate.each.ask
-    return (-ask.priority, -ask.gpus, -candidate.age, -ask.millicores)
+    ask = candidate.ask
+    return (-ask.priority, -ask.gpus, candidate.lean, -candidate.age)
 
 
-def _lightest_first(candidate: _Candidate) -> tuple[float, ...]:
-    ask = candidate.each.ask
-    return (-ask.priority, -ask.gpus, ask.millicores / max(1, ask.gpus), -candidate.age)
+def fullest_first(layout: Layout, index: int, at: Ints | slice = ALL) -> Ints:
+    """Hosts without GPUs at risk, then with the least left over; CPU work spares GPUs.
 
-
-_ORDERS = (_oldest_first, _largest_first, _lightest_first)
-
-
-def _weights(choices: Choices, values: Sequence[int]) -> tuple[int, ...]:
-    tiers = {each.ask.priority: 0 for each in choices.classes}
-    for each in choices.classes:
-        for index, cohort in enumerate(each.cohorts):
-            tiers[each.ask.priority] += cohort.weight * choices.starting(each, index).at(values)
-    return tuple(tiers[priority] for priority in sorted(tiers, reverse=True))
-
-
-def _start(
-    choices: Choices, ledger: Ledger, candidate: _Candidate, hosts: list[Host], most: int
-) -> None:
-    """Start as many runs of a cohort as the rows allow, at most so many.
-
-    Hosts that take no more single workers are dropped from the list: they never will again.
+    `at` are the positions to order, among the class's hosts.
     """
-    each = candidate.each
-    start = next(iter(choices.starting(each, candidate.cohort).terms))
-    left = min(most, each.cohorts[candidate.cohort].count - ledger.values[start])
-    if each.ask.tasks != 1:
-        while left and (found := _whole_run(choices, ledger, each, hosts, start)):
-            ledger.make(found)
-            left -= 1
-        return
-    while left and hosts:
-        move = {start: 1} | _worker(choices, ledger, each, hosts[0], {})
-        single = len(choices.kinds_for(each, hosts[0])) <= 1
-        times = ledger.times(move, left if single else 1)
-        if times:
-            ledger.make(move, times)
-            left -= times
+    hosts, gpus = layout.grid.where[index][at], layout.grid.classes[index].ask.gpus
+    free, cores = layout.free[hosts], layout.room[CORES, hosts]
+    if gpus:
+        return np.lexsort((cores, free, free % gpus, layout.sound[hosts] < gpus))
+    return np.lexsort((cores, free, layout.grid.devices[hosts] > 0))
+
+
+def like_itself(layout: Layout, index: int) -> Ints:
+    """The fullest hosts first, of those the ones whose cores and memory for a GPU are as asked."""
+    grid = layout.grid
+    hosts, ask = grid.where[index], grid.classes[index].ask
+    if not ask.gpus:
+        return fullest_first(layout, index)
+    free = layout.free[hosts]
+    unlike = np.zeros(len(hosts))
+    for column, amount in ((CORES, ask.millicores), (MEMORY, ask.memory_bytes)):
+        per_gpu = layout.room[column, hosts] / np.maximum(free, 1)
+        unlike += np.abs(per_gpu - amount / ask.gpus) / max(1.0, grid.mean_per_gpu[column])
+    return np.lexsort((unlike, free, layout.sound[hosts] < ask.gpus))
+
+
+def _start(layout: Layout, candidate: _Candidate, most: int, choice: Choice) -> int:
+    """Start as many runs of a cohort as the hosts take, at most so many; return how many."""
+    index, ask = candidate.index, candidate.ask
+    tasks, apart = ask.tasks or 0, (ask.tasks or 0) > 1 and not ask.may_share
+    slots = layout.slots(index)
+    runs = _most_apart(slots, tasks, most) if apart else min(most, int(slots.sum()) // tasks)
+    if not runs:
+        return 0
+    order = choice(layout, index)
+    room = np.minimum(slots[order], runs if apart else runs * tasks)
+    before = np.cumsum(room) - room
+    taken = np.clip(runs * tasks - before, 0, room)
+    used = taken > 0
+    layout.put(index, order[used], taken[used])
+    layout.started[index][candidate.cohort] += runs
+    return runs
+
+
+def _most_apart(slots: Ints, tasks: int, most: int) -> int:
+    """Return how many runs fit whose workers are never together: each host takes one of each."""
+    low, high = 0, most
+    while low < high:
+        runs = (low + high + 1) // 2
+        if int(np.minimum(slots, runs).sum()) >= runs * tasks:
+            low = runs
         else:
-            hosts.pop(0)
-
-
-def _whole_run(
-    choices: Choices, ledger: Ledger, each: RunClass, hosts: list[Host], start: int
-) -> Move | None:
-    """Return the move that starts one run of several workers, or None where it doesn't fit."""
-    move: Move = {start: 1}
-    needed = each.ask.tasks or 0
-    for host in hosts:
-        for _ in range(needed if each.ask.may_share else 1):
-            added = _worker(choices, ledger, each, host, move)
-            if not ledger.times(_sum(move, added, without=start), 1):
-                break
-            move = _sum(move, added)
-            needed -= 1
-            if not needed:
-                return move if ledger.times(move, 1) else None
-    return None
-
-
-def _sum(one: Move, other: Move, without: int | None = None) -> Move:
-    columns = (one.keys() | other.keys()) - {without}
-    return {column: one.get(column, 0) + other.get(column, 0) for column in columns}
-
-
-def _worker(choices: Choices, ledger: Ledger, each: RunClass, host: Host, planned: Move) -> Move:
-    """Return the move that puts one more worker of a class on a host."""
-    move = dict.fromkeys(choices.workers_on(each, host).terms, 1)
-    kinds = choices.kinds_for(each, host)
-    if len(kinds) <= 1:
-        return move
-    needed = each.ask.gpus
-    for kind in sorted(kinds, key=lambda kind: (kind.at_risk, _users(choices, kind))):
-        taken = choices.gpus_taken(kind)
-        free = (
-            kind.free
-            - ledger.totals[kind]
-            - sum(planned.get(column, 0) * value for column, value in taken.terms.items())
-        )
-        (column,) = choices.gpus_on(each, kind).terms
-        amount = max(0, min(free, needed))
-        if amount:
-            move[column] = amount
-        needed -= amount
-    return move
-
-
-def _users(choices: Choices, kind: Kind) -> int:
-    """How many classes could use these GPUs: the fewer, the sooner they are given."""
-    return len(choices.gpus_taken(kind).terms)
-
-
-def _fullest_first(choices: Choices, ledger: Ledger, each: RunClass) -> list[Host]:
-    """Return the class's hosts, those with the least room left first; CPU work spares GPUs."""
-
-    def left(host: Host) -> tuple[int, ...]:
-        free = sound = 0
-        for kind in choices.kinds(host):
-            count = kind.free - ledger.totals[kind]
-            free += count
-            sound += 0 if kind.at_risk else count
-        cores = host.start.millicores - ledger.totals[host]
-        if each.ask.gpus:
-            return (sound < each.ask.gpus, free % each.ask.gpus, free, cores)
-        return (bool(host.machine.devices), free, cores)
-
-    return sorted(choices.hosts_for(each), key=left)
+            high = runs - 1
+    return low

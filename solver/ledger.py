@@ -1,56 +1,62 @@
-"""A running account of the program's rows: what each comes to, and how much more it allows."""
+"""A running account of the rows that bind how many runs start: quotas, arrays, strict queues."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 
-from stowplan.solver.linear import UNBOUNDED, Program, Sum
+from stowplan.solver.choices import Choices
+from stowplan.solver.layout import Layout
+from stowplan.solver.linear import UNBOUNDED
 
 
 class Ledger:
-    """Values of the variables, and what each row and each watched sum comes to with them."""
+    """What each row over starts comes to in a layout, and how many more runs it allows.
 
-    def __init__(
-        self, program: Program, values: list[int], watched: Mapping[Hashable, Sum]
-    ) -> None:
-        """Start from values that keep every row."""
-        self.values = values
-        self.totals = {key: terms.at(values) for key, terms in watched.items()}
-        """What the watched sums come to."""
-        self._watching: list[list[tuple[Hashable, int]]] = [[] for _ in program.upper]
-        for key, terms in watched.items():
-            for column, value in terms.terms.items():
-                self._watching[column].append((key, value))
-        self._rows = program.rows
-        self._upper = program.upper
-        self._of_column: list[list[tuple[int, int]]] = [[] for _ in program.upper]
-        for index, row in enumerate(program.rows):
+    A layout keeps by itself what its hosts' room allows; these rows are all that is left.
+    """
+
+    def __init__(self, choices: Choices, layout: Layout) -> None:
+        """Start from what starts in a layout."""
+        self._column: dict[tuple[int, int], int] = {}
+        for index, each in enumerate(choices.classes):
+            for cohort in range(len(each.cohorts)):
+                for column in choices.starting(each, cohort).terms:
+                    self._column[index, cohort] = column
+        values = {
+            column: layout.started[index][cohort]
+            for (index, cohort), column in self._column.items()
+        }
+        self._rows = [row for row in choices.program.rows if row.terms.keys() <= values.keys()]
+        self._of: dict[int, list[tuple[int, int]]] = {column: [] for column in values}
+        for position, row in enumerate(self._rows):
             for column, value in row.terms.items():
-                self._of_column[column].append((index, value))
-        self._activity = [Sum(row.terms).at(values) for row in program.rows]
+                self._of[column].append((position, value))
+        self._activity = [_at(row.terms, values) for row in self._rows]
 
-    def times(self, move: Mapping[int, int], most: int) -> int:
-        """Return how often a move can be made, at most this often, before a row breaks."""
-        change: dict[int, int] = {}
-        for column, amount in move.items():
-            if amount > 0:
-                most = min(most, (self._upper[column] - self.values[column]) // amount)
-            for row, value in self._of_column[column]:
-                change[row] = change.get(row, 0) + value * amount
-        for row, amount in change.items():
-            if amount > 0 and self._rows[row].high != UNBOUNDED:
-                most = min(most, (self._rows[row].high - self._activity[row]) // amount)
-            elif amount < 0 and self._rows[row].low != -UNBOUNDED:
-                most = min(most, (self._activity[row] - self._rows[row].low) // -amount)
-            if most <= 0:
-                return 0
-        return most
+    def more(self, index: int, cohort: int, most: int) -> int:
+        """Return how many more runs of a cohort may start, at most so many."""
+        if (index, cohort) not in self._column:
+            return 0
+        for position, value in self._of[self._column[index, cohort]]:
+            row, activity = self._rows[position], self._activity[position]
+            if value > 0 and row.high != UNBOUNDED:
+                most = min(most, (row.high - activity) // value)
+            elif value < 0 and row.low != -UNBOUNDED:
+                most = min(most, (activity - row.low) // -value)
+        return max(0, most)
 
-    def make(self, move: Mapping[int, int], times: int = 1) -> None:
-        """Make a move."""
-        for column, amount in move.items():
-            self.values[column] += amount * times
-            for row, value in self._of_column[column]:
-                self._activity[row] += value * amount * times
-            for key, value in self._watching[column]:
-                self.totals[key] += value * amount * times
+    def holds(self) -> bool:
+        """Whether no row is broken."""
+        return all(
+            row.low <= activity <= row.high
+            for row, activity in zip(self._rows, self._activity, strict=True)
+        )
+
+    def start(self, index: int, cohort: int, runs: int) -> None:
+        """Count so many more runs of a cohort."""
+        for position, value in self._of[self._column[index, cohort]]:
+            self._activity[position] += value * runs
+
+
+def _at(terms: Mapping[int, int], values: Mapping[int, int]) -> int:
+    return sum(value * values[column] for column, value in terms.items())

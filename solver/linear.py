@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 UNBOUNDED = 2**62
@@ -96,6 +96,14 @@ def _reduced(row: Row) -> Row:
 
 
 @dataclass(frozen=True)
+class Goal:
+    """An objective, and which way is better."""
+
+    terms: Sum
+    maximise: bool
+
+
+@dataclass(frozen=True)
 class Product:
     """target = left x right."""
 
@@ -114,6 +122,16 @@ class Program:
     rules: list[str] = field(default_factory=list)
     """The rule of each row."""
     products: list[Product] = field(default_factory=list)
+
+    def copy(self) -> Program:
+        """Return a program that changes apart from this one."""
+        return Program(
+            list(self.lower),
+            list(self.upper),
+            list(self.rows),
+            list(self.rules),
+            list(self.products),
+        )
 
     def variable(self, upper: int, lower: int = 0) -> Sum:
         """Return a new integer variable."""
@@ -151,44 +169,6 @@ class Program:
             complete[product.target] = product.left.at(complete) * product.right.at(complete)
         return complete
 
-    def restricted(self, values: Sequence[int], free: Collection[int]) -> tuple[Program, list[int]]:
-        """Return the program over some variables, with the others at these values.
-
-        Also returns the variables in their new order. Products stay where their target is free.
-        """
-        columns = sorted(free)
-        index = {column: position for position, column in enumerate(columns)}
-        part = Program(
-            [self.lower[column] for column in columns], [self.upper[column] for column in columns]
-        )
-        for row, rule in zip(self.rows, self.rules, strict=True):
-            if not index.keys().isdisjoint(row.terms):
-                part.post(rule, [shrunk(row, values, index)])
-        for product in self.products:
-            if product.target in index:
-                left = narrowed(product.left, values, index)
-                right = narrowed(product.right, values, index)
-                part.products.append(Product(index[product.target], left, right))
-        return part, columns
-
     def _can_break(self, row: Row) -> bool:
         low, high = self.range(Sum(row.terms))
         return low < row.low or high > row.high
-
-
-def narrowed(terms: Sum, values: Sequence[int], index: Mapping[int, int]) -> Sum:
-    """Return a sum over renumbered variables, those not in the index at their values."""
-    constant = terms.constant
-    kept: dict[int, int] = {}
-    for column, value in terms.terms.items():
-        if column in index:
-            kept[index[column]] = value
-        else:
-            constant += value * values[column]
-    return Sum(kept, constant)
-
-
-def shrunk(row: Row, values: Sequence[int], index: Mapping[int, int]) -> Row:
-    """Return a row over renumbered variables, those not in the index at their values."""
-    terms = narrowed(Sum(row.terms), values, index)
-    return Row(terms.terms, _less(row.low, terms.constant), _less(row.high, terms.constant))

@@ -7,96 +7,111 @@ in a fraction of a second. Which hosts are taken together is drawn with the seed
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
-from stowplan.solver.asks import RunClass
+from stowplan.solver import points
+from stowplan.solver.bound import weight
+from stowplan.solver.cells import apart, signatures
 from stowplan.solver.choices import Choices
-from stowplan.solver.hosts import Host
 from stowplan.solver.interrupt import Interrupt
-from stowplan.solver.linear import narrowed
-from stowplan.solver.search import Found, Goal, Limits, search
+from stowplan.solver.layout import Layout
+from stowplan.solver.limits import Limits as Shared
+from stowplan.solver.linear import ZERO, Goal, Sum
+from stowplan.solver.search import Found, Limits, search
 
-HOSTS = 8
-"""How many hosts are solved together."""
-JOINING = 24
-"""How many classes of which runs still wait may join in one neighbourhood."""
 EACH = 0.02
 """Deterministic time for one neighbourhood."""
 
 
-def improved(
-    choices: Choices,
-    goal: Goal,
-    values: Sequence[int],
-    limits: Limits,
-    fixed: Mapping[int, int],
-    joining: Sequence[RunClass] = (),
-    interrupt: Interrupt | None = None,
-) -> Iterator[Found]:
-    """Yield what each neighbourhood came to, with the values of the whole program.
-
-    The caller stops when it has had enough. As many runs of a class start as before, except of
-    the classes that are `joining`; `fixed` variables stay as they are.
-    """
-    draw = random.Random(limits.seed)
-    current = list(values)
-    hosts = [host for host in choices.hosts if choices.classes_on(host)]
-    while True:
-        for group in _groups(hosts, draw):
-            waiting = [each for each in joining if choices.starts(each).at(current) < each.count]
-            drawn = draw.sample(waiting, min(JOINING, len(waiting)))
-            free = _columns(choices, group, current, drawn) - fixed.keys()
-            part, order = choices.program.restricted(current, free)
-            index = {column: position for position, column in enumerate(order)}
-            own = Goal(narrowed(goal.terms, current, index), goal.maximise)
-            found = search(
-                part,
-                own,
-                [current[column] for column in order],
-                replace(limits, deterministic=EACH),
-                trivial=part.range(own.terms)[1 if goal.maximise else 0],
-                interrupt=interrupt,
-            )
-            for column, value in zip(order, found.values, strict=True):
-                current[column] = value
-            yield replace(found, values=list(current))
+JOINING = 24
+"""How many classes of which runs wait may join in one neighbourhood."""
+MOST = 2**50
+"""Objectives stay below it: no sum of theirs overflows."""
 
 
-def _groups(hosts: Sequence[Host], draw: random.Random) -> Iterator[Sequence[Host]]:
-    """Yield every host once, in groups: by turns at random, and beside its like."""
-    shuffled = list(hosts)
-    draw.shuffle(shuffled)
-    if draw.random() < 0.5:
-        shuffled.sort(key=_kind)
-    for start in range(0, len(shuffled), HOSTS):
-        yield shuffled[start : start + HOSTS]
+class Gain(NamedTuple):
+    """What a neighbourhood brought."""
+
+    amount: int
+    """By how much its objective is better."""
+    found: Found
 
 
-def _kind(host: Host) -> tuple[str, int, int]:
-    model = host.lots[0].model if host.lots else ""
-    return (model, len(host.empty.devices), host.empty.millicores)
+class Neighbourhoods:
+    """A layout, improved a few hosts at a time."""
+
+    def __init__(self, layout: Layout, shared: Shared, limits: Limits, interrupt: Interrupt):
+        """Start from a layout, which is changed in place."""
+        self.layout = layout
+        self.draw = random.Random(limits.seed)
+        self._shared = shared
+        self._limits = replace(limits, deterministic=EACH)
+        self._interrupt = interrupt
+        self._signature = {each.members[0]: each for each in signatures(layout.grid, joined=False)}
+
+    def start_more(self, hosts: Sequence[int]) -> Gain:
+        """Start more weight on these hosts, tier before tier; all else stays."""
+        layout = self.layout
+        waiting = [index for index in self._signature if layout.waiting(index)]
+        drawn = self.draw.sample(waiting, min(JOINING, len(waiting)))
+        return self._solve(hosts, _weights, True, joining=drawn)
+
+    def spare_at_risk(self, hosts: Sequence[int]) -> Gain:
+        """Give out fewer GPUs at risk on these hosts, for the same runs."""
+        return self._solve(hosts, Choices.at_risk_taken, False)
+
+    def earn_points(self, hosts: Sequence[int]) -> Gain:
+        """Earn more points on these hosts, for the same runs and no more GPUs at risk."""
+        return self._solve(hosts, points.objective, True, keep=Choices.at_risk_taken)
+
+    def _solve(
+        self,
+        hosts: Sequence[int],
+        terms_of: Callable[[Choices], Sum],
+        maximise: bool,
+        joining: Collection[int] | None = None,
+        keep: Callable[[Choices], Sum] | None = None,
+    ) -> Gain:
+        """Solve for these hosts, and take what is found.
+
+        Without `joining`, as many runs of each class start as before; what `keep` gives doesn't
+        rise.
+        """
+        layout = self.layout
+        members = {index for host in hosts for index, _ in layout.on(host)} | set(joining or ())
+        choices = Choices(
+            layout.grid,
+            self._shared,
+            apart(layout.grid, hosts),
+            [self._signature[index] for index in sorted(members)],
+            others=layout,
+            joining=() if joining is None else members,
+        )
+        goal = Goal(terms_of(choices), maximise)
+        hint = choices.values_of(layout)
+        kept = keep(choices) if keep else ZERO
+        found = search(
+            choices.program,
+            goal,
+            hint,
+            self._limits,
+            trivial=choices.program.range(goal.terms)[maximise],
+            also=[kept <= kept.at(hint)] if kept else [],
+            interrupt=self._interrupt,
+        )
+        choices.settle(found.values, layout)
+        return Gain(abs(found.objective - goal.terms.at(hint)), found)
 
 
-def _columns(
-    choices: Choices, group: Sequence[Host], values: Sequence[int], joining: Sequence[RunClass]
-) -> set[int]:
-    """Return the variables of a group of hosts, for the classes that have workers there.
-
-    As many of a class stay there as are there; of the others there are none, unless they join.
-    """
-    there = {each.name for each in joining} | {
-        each.name
-        for host in group
-        for each in choices.classes_on(host)
-        if choices.workers_on(each, host).at(values)
-    }
-    columns: set[int] = set().union(*(choices.starts(each).terms for each in joining))
-    for host in group:
-        for each in choices.classes_on(host):
-            if each.name in there:
-                columns.update(choices.workers_on(each, host).terms)
-                for kind in choices.kinds_for(each, host):
-                    columns.update(choices.gpus_on(each, kind).terms)
-    targets = (p.target for p in choices.program.products if columns & p.left.terms.keys())
-    return columns.union(targets)
+def _weights(choices: Choices) -> Sum:
+    """Return the weight that starts, a higher tier's worth more than all below it together."""
+    goal, unit = ZERO, 1
+    for tier in sorted({each.ask.priority for sig in choices.signatures for each in sig.classes}):
+        own = weight(choices, tier)
+        low, high = choices.program.range(own)
+        if unit * high < MOST:
+            goal += own * unit
+            unit *= 1 + high - low
+    return goal

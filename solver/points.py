@@ -15,12 +15,18 @@ decision, so that runs which share a machine earn what they leave of it together
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from stowplan.solver.asks import Ask
+from stowplan.solver.cells import Cell
 from stowplan.solver.choices import Choices
+from stowplan.solver.grid import Grid
+from stowplan.solver.handout import handed_out
 from stowplan.solver.hosts import Host
+from stowplan.solver.layout import Layout
 from stowplan.solver.linear import Sum, total
 
 POINT = 1000
@@ -125,49 +131,58 @@ def of_host(host: Host, load: Load) -> int:
     )
 
 
+def earned(layout: Layout) -> int:
+    """Return the points of all that a layout places."""
+    grid, points = layout.grid, 0
+    for position, there in enumerate(layout.by_host()):
+        if there:
+            host, load = grid.hosts[position], Load()
+            for index, workers in there:
+                load = load.plus(grid.classes[index].ask, host, 0, workers)
+            risk = sum(part.amount for part in handed_out(grid, position, there) if part.at_risk)
+            points += of_host(host, replace(load, at_risk=risk))
+    return points
+
+
 def objective(choices: Choices) -> Sum:
-    """Return the points of all that is placed; adds the products of counts it takes."""
-    return total(_objective_of(choices, host) for host in choices.hosts)
+    """Return the points of all that is placed, each cell a host; adds the products it takes."""
+    return total(_objective_of(choices, cell) for cell in choices.cells)
 
 
-def most(choices: Choices, started: Mapping[str, int]) -> int:
+def most(grid: Grid, started: Mapping[str, int]) -> int:
     """Return a bound: every worker alone on its best host, with all GPUs there in use.
 
     `started` says how many runs of each class start, by the class's name.
     """
+    free = np.array([left_free(host) for host in grid.hosts], np.int64)
     bound = 0
-    for each in choices.classes:
-        best = max(
-            (
-                standing(each.ask, host)
-                + left_free(host)
-                - worth_of(each.ask, host)
-                + (packed(host) * len(host.empty.devices) if each.ask.gpus else 0)
-                for host in choices.hosts_for(each)
-            ),
-            default=0,
-        )
+    for each, there in zip(grid.classes, grid.where, strict=True):
+        if not len(there):
+            continue
+        of_sort = np.array([_at_best(each.ask, host) for host in grid.sorts], np.int64)
+        best = int((of_sort[grid.sort_of[there]] + free[there]).max())
         bound += started[each.name] * (each.ask.tasks or 0) * best
     return bound
 
 
-def _objective_of(choices: Choices, host: Host) -> Sum:
-    here = choices.classes_on(host)
+def _at_best(ask: Ask, host: Host) -> int:
+    """Return a worker's points alone on a host with all GPUs in use, but for the room left free."""
+    full = packed(host) * len(host.empty.devices) if ask.gpus else 0
+    return standing(ask, host) - worth_of(ask, host) + full
+
+
+def _objective_of(choices: Choices, cell: Cell) -> Sum:
+    here, host = choices.signatures_in(cell), choices.host_of(cell)
     if not here:
         return total(())
     program = choices.program
-
-    def over(value: Iterable[tuple[Ask, int]]) -> Sum:
-        amounts = dict(value)
-        return total(choices.workers_on(each, host) * amounts[each.ask] for each in here)
-
-    workers = over((each.ask, 1) for each in here)
-    gpu_workers = over((each.ask, bool(each.ask.gpus)) for each in here)
-    gpus = over((each.ask, each.ask.gpus) for each in here)
-    worth = over((each.ask, worth_of(each.ask, host)) for each in here)
-    risk = total(choices.gpus_taken(kind) for kind in choices.kinds(host) if kind.at_risk)
+    workers = choices.over(cell, lambda each: 1)
+    gpu_workers = choices.over(cell, lambda each: bool(each.ask.gpus))
+    gpus = choices.over(cell, lambda each: each.ask.gpus)
+    worth = choices.over(cell, lambda each: worth_of(each.ask, host))
+    risk = total(choices.gpus_taken(kind, cell) for kind in cell.kinds if kind.at_risk)
     held = len(host.empty.devices) - len(host.start.devices)
-    points = over((each.ask, standing(each.ask, host)) for each in here) + risk * AT_RISK
+    points = choices.over(cell, lambda each: standing(each.ask, host)) + risk * AT_RISK
     points += workers * left_free(host)
     if worth:
         points += program.product(workers, worth) * -1

@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib.metadata
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
 
 # The module beneath ortools.sat.python.cp_model: the same protos and solver, without the second
 # that importing pandas takes. OR-Tools is pinned to its minor version for this.
@@ -15,7 +15,8 @@ from ortools.sat.python import cp_model_helper as cp_sat
 from stowplan.model.errors import InternalError
 from stowplan.model.reasons import Figure
 from stowplan.solver.interrupt import Interrupt
-from stowplan.solver.linear import Program, Row, Sum
+from stowplan.solver.linear import Goal, Program, Row
+from stowplan.solver.parts import Part, parts_of
 
 NEARLY = 0.8
 """CP-SAT looks at its limits now and then: it may stop a little short of one."""
@@ -63,14 +64,6 @@ class Found:
     log: str
 
 
-@dataclass(frozen=True)
-class Goal:
-    """An objective, and which way is better."""
-
-    terms: Sum
-    maximise: bool
-
-
 def search(
     program: Program,
     goal: Goal,
@@ -86,11 +79,50 @@ def search(
 
     The hint has a value for every variable and keeps every row. `trivial` is a bound that is
     known without search; `fixed` variables keep their value; the rows in `also` hold beside the
-    program's own. Raises InternalError where CP-SAT calls the model invalid or infeasible: the
-    hint shows that it isn't.
+    program's own. Parts that share no row are searched one by one. Raises InternalError where
+    CP-SAT calls the model invalid or infeasible: the hint shows that it isn't.
     """
+    began = time.monotonic()
     interrupt = interrupt or Interrupt()
-    model = _encoded(program, goal, hint, fixed or {}, also)
+    parts = parts_of(program, goal, hint, fixed or {}, also)
+    size = sum(len(part.columns) for part in parts)
+    values, bound, deterministic, logs = list(hint), goal.terms.constant, 0.0, []
+    bound += sum(value * hint[c] for c, value in goal.terms.terms.items() if c in (fixed or {}))
+    for part in parts:
+        share = len(part.columns) / size
+        wall = limits.wall_s - (time.monotonic() - began)
+        own = replace(limits, deterministic=limits.deterministic * share, wall_s=wall)
+        answer = _answer(part, goal.maximise, own, interrupt)
+        for column, value in zip(part.columns, answer.values, strict=True):
+            values[column] = value
+        bound += answer.bound
+        deterministic += answer.deterministic
+        logs.append(answer.log)
+    bound = min(trivial, bound) if goal.maximise else max(trivial, bound)
+    objective = goal.terms.at(values)
+    proven = abs(bound - objective) <= limits.gap * max(1, abs(objective))
+    return Found(
+        values=values,
+        status="OPTIMAL" if proven else "FEASIBLE",
+        objective=objective,
+        bound=bound,
+        wall_s=time.monotonic() - began,
+        deterministic=deterministic,
+        cut=None if proven else _cut(deterministic, limits, interrupt),
+        log="\n".join(logs),
+    )
+
+
+class _Answer(NamedTuple):
+    values: list[int]
+    bound: int
+    """On the part's own terms of the goal."""
+    deterministic: float
+    log: str
+
+
+def _answer(part: Part, maximise: bool, limits: Limits, interrupt: Interrupt) -> _Answer:
+    """Return what CP-SAT finds for one part: its hint, where that is as good."""
     parameters = cp_sat.SatParameters()
     for name, value in PARAMETERS.items():
         setattr(parameters, name, value)
@@ -107,7 +139,7 @@ def search(
     solver = cp_sat.SolveWrapper()
     solver.set_parameters(parameters)
     solver.add_log_callback(lines.append)
-    began = time.monotonic()
+    model = _encoded(part, maximise)
     responses: list[cp_sat.CpSolverResponse] = []
 
     def work() -> None:
@@ -117,33 +149,21 @@ def search(
     if not responses:
         raise InternalError("CP-SAT gave no answer")
     (response,) = responses
-    wall = time.monotonic() - began
     if response.status in (cp_sat.MODEL_INVALID, cp_sat.INFEASIBLE):
         raise InternalError(
             f"CP-SAT says {response.status.name} of a model that has a known answer: "
             f"{cp_sat.CpSatHelper.validate_model(model) or 'the hint keeps every row'}"
         )
-    known = goal.terms.at(hint)
-    sign = 1 if goal.maximise else -1
-    values, objective = list(hint), known
-    bound = trivial
+    values, known = part.hint, part.value(part.hint)
+    low, high = part.range()
+    bound = high if maximise else low
     if response.status in (cp_sat.OPTIMAL, cp_sat.FEASIBLE):
+        proved = whole_bound(response.best_objective_bound, maximise)
+        bound = min(bound, proved) if maximise else max(bound, proved)
         found = list(response.solution)
-        proved = _whole(response.best_objective_bound, goal.maximise)
-        bound = min(trivial, proved) if goal.maximise else max(trivial, proved)
-        if sign * (goal.terms.at(found) - known) >= 0:
-            values, objective = found, goal.terms.at(found)
-    proven = abs(bound - objective) <= limits.gap * max(1, abs(objective))
-    return Found(
-        values=values,
-        status="OPTIMAL" if proven else "FEASIBLE",
-        objective=objective,
-        bound=bound,
-        wall_s=wall,
-        deterministic=response.deterministic_time,
-        cut=None if proven else _cut(response.deterministic_time, limits, interrupt),
-        log="\n".join(lines),
-    )
+        if (part.value(found) - known) * (1 if maximise else -1) >= 0:
+            values = found
+    return _Answer(values, bound, response.deterministic_time, "\n".join(lines))
 
 
 def _cut(deterministic: float, limits: Limits, interrupt: Interrupt) -> Cut:
@@ -155,31 +175,23 @@ def _cut(deterministic: float, limits: Limits, interrupt: Interrupt) -> Cut:
     return "wall_time"
 
 
-def _whole(bound: float, maximise: bool) -> int:
+def whole_bound(bound: float, maximise: bool) -> int:
     """Round a bound to the whole number that it implies."""
     if maximise:
         return int(bound + 1e-6) if bound >= 0 else -int(-bound + 1 - 1e-6)
     return -int(-bound + 1e-6) if bound < 0 else int(bound + 1 - 1e-6)
 
 
-def _encoded(
-    program: Program,
-    goal: Goal,
-    hint: Sequence[int],
-    fixed: Mapping[int, int],
-    also: Sequence[Row],
-) -> cp_sat.CpModelProto:
+def _encoded(part: Part, maximise: bool) -> cp_sat.CpModelProto:
     proto = cp_sat.CpModelProto()
-    for column, (low, high) in enumerate(zip(program.lower, program.upper, strict=True)):
-        value = fixed.get(column)
-        ends = (low, high) if value is None else (value, value)
+    for ends in zip(part.lower, part.upper, strict=True):
         proto.variables.add().domain.extend(ends)
-    for row in (*program.rows, *also):
+    for row in part.rows:
         linear = proto.constraints.add().linear
         linear.vars.extend(row.terms.keys())
         linear.coeffs.extend(row.terms.values())
         linear.domain.extend((row.low, row.high))
-    for product in program.products:
+    for product in part.products:
         constraint = proto.constraints.add().int_prod
         constraint.target.vars.append(product.target)
         constraint.target.coeffs.append(1)
@@ -188,12 +200,11 @@ def _encoded(
             expression.vars.extend(factor.terms.keys())
             expression.coeffs.extend(factor.terms.values())
             expression.offset = factor.constant
-    sign = -1 if goal.maximise else 1
+    sign = -1 if maximise else 1
     objective = proto.objective
-    objective.vars.extend(goal.terms.terms.keys())
-    objective.coeffs.extend(sign * value for value in goal.terms.terms.values())
-    objective.offset = sign * goal.terms.constant
+    objective.vars.extend(part.goal.keys())
+    objective.coeffs.extend(sign * value for value in part.goal.values())
     objective.scaling_factor = sign
-    proto.solution_hint.vars.extend(range(len(program.upper)))
-    proto.solution_hint.values.extend(hint)
+    proto.solution_hint.vars.extend(range(len(part.columns)))
+    proto.solution_hint.values.extend(part.hint)
     return proto

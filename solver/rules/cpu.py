@@ -33,6 +33,6 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
 
 
 def post(choices: Choices) -> Iterator[Row]:
-    """millicores_taken(host) <= millicores free at the start."""
-    for host in choices.hosts:
-        yield choices.millicores_taken(host) <= max(0, host.start.millicores)
+    """millicores_taken(cell) <= millicores free at the start."""
+    for cell in choices.cells:
+        yield choices.millicores_taken(cell) <= cell.millicores

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from stowplan.solver.linear import Row, total
+from stowplan.solver.linear import Row
 
 if TYPE_CHECKING:
     from stowplan.solver.choices import Choices
 
 
 def post(choices: Choices) -> Iterator[Row]:
-    """Sum over hosts of workers_on(class, host) = tasks x starts(class)."""
-    for each in choices.classes:
-        workers = total(choices.workers_on(each, host) for host in choices.hosts_for(each))
-        yield workers.equals(choices.starts(each) * (each.ask.tasks or 0))
+    """Sum over cells of workers_in(signature, cell) = sum over its classes of tasks x starts."""
+    for each in choices.signatures:
+        yield choices.workers(each).equals(choices.workers_started(each))

@@ -36,9 +36,9 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
 
 
 def post(choices: Choices) -> Iterator[Row]:
-    """memory_taken(host) <= bytes free at the start."""
-    for host in choices.hosts:
-        yield choices.memory_taken(host) <= max(0, host.start.memory_bytes)
+    """memory_taken(cell) <= bytes free at the start."""
+    for cell in choices.cells:
+        yield choices.memory_taken(cell) <= cell.memory_bytes
 
 
 def _gib(amount: int) -> str:

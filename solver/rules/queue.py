@@ -12,6 +12,6 @@ if TYPE_CHECKING:
 
 
 def post(choices: Choices) -> Iterator[Row]:
-    """started(later) <= count(later) x started(earlier), for each pair of neighbours in line."""
+    """start_of(later) <= count(later) x start_of(earlier), for each pair of neighbours in line."""
     for earlier, later in choices.limits.neighbours_in_line:
-        yield choices.started(later) <= choices.started(earlier) * later.count
+        yield choices.start_of(later) <= choices.start_of(earlier) * later.count

@@ -63,11 +63,11 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
 
 
 def post(choices: Choices) -> Iterator[Row]:
-    """gpus_taken(host, lot) <= free GPUs of the lot; what a class takes is what its workers ask."""
-    for host in choices.hosts:
-        for kind in choices.kinds(host):
-            yield choices.gpus_taken(kind) <= kind.free
-        for each in choices.classes_on(host):
-            if len(choices.kinds_for(each, host)) > 1:
-                workers = choices.workers_on(each, host)
-                yield choices.gpus_given(each, host).equals(workers * each.ask.gpus)
+    """gpus_taken(kind) <= free GPUs of the kind; a signature takes what its workers ask."""
+    for cell in choices.cells:
+        for kind in cell.kinds:
+            yield choices.gpus_taken(kind, cell) <= kind.free
+        for each in choices.signatures_in(cell):
+            if len(choices.kinds_for(each, cell)) > 1:
+                workers = choices.workers_in(each, cell)
+                yield choices.gpus_given(each, cell).equals(workers * each.ask.gpus)

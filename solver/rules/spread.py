@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 
 
 def post(choices: Choices) -> Iterator[Row]:
-    """workers_on(class, host) <= starts(class).
+    """workers_in(class, cell) <= starts(class) x hosts of the cell.
 
     Enough for exactness: counts with these bounds and the right sum can always be dealt out so
     that each run gets different hosts (Gale-Ryser with equal rows).
     """
-    for each in choices.classes:
-        if not each.ask.may_share and (each.ask.tasks or 0) > 1:
-            for host in choices.hosts_for(each):
-                yield choices.workers_on(each, host) <= choices.starts(each)
+    for each in choices.signatures:
+        if each.keeps_apart:
+            (own,) = each.classes
+            for cell in choices.cells_for(each):
+                yield choices.workers_in(each, cell) <= choices.starts(own) * len(cell.hosts)

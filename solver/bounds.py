@@ -1,0 +1,77 @@
+"""What each tier could weigh at most, beside what starts above it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from stowplan.solver.bound import most_weight, weight
+from stowplan.solver.choices import Choices
+from stowplan.solver.layout import Layout
+from stowplan.solver.linear import Goal
+from stowplan.solver.relaxed import relaxed
+
+type Started = Sequence[Sequence[int]]
+"""How many runs start, by class and cohort."""
+
+
+class Bounds:
+    """Bounds on the weight of each tier, with what starts in the tiers above it fixed.
+
+    The linear relaxation proves them in milliseconds; a search may prove better ones. Each is
+    remembered by what starts above.
+    """
+
+    def __init__(self, choices: Choices) -> None:
+        """Bound nothing yet."""
+        self.choices = choices
+        self.tiers = sorted({each.ask.priority for each in choices.classes}, reverse=True)
+        self._goals = {tier: Goal(weight(choices, tier), maximise=True) for tier in self.tiers}
+        self._proven: dict[tuple[int, object], int] = {}
+
+    def goal(self, tier: int) -> Goal:
+        """Return the weight of a tier."""
+        return self._goals[tier]
+
+    def of(self, started: Started) -> tuple[int, ...]:
+        """Return the bound of each tier beside what starts above it, the highest first."""
+        return tuple(self.bound(tier, started) for tier in self.tiers)
+
+    def is_best(self, layout: Layout) -> bool:
+        """Whether no tier could have more, beside those above; stops at the first that could."""
+        weights = zip(self.tiers, layout.weights(), strict=True)
+        return all(own >= self.bound(tier, layout.started) for tier, own in weights)
+
+    def prove(self, tier: int, started: Started, bound: int) -> None:
+        """Remember a bound that a search proved beside what starts above."""
+        key = (tier, self._above(tier, started))
+        self._proven[key] = min(bound, self._proven.get(key, bound))
+
+    def bound(self, tier: int, started: Started) -> int:
+        """Return the bound of one tier beside what starts above it."""
+        key = (tier, self._above(tier, started))
+        if key not in self._proven:
+            fixed = self.fixed_above(tier, started)
+            values = [0] * len(self.choices.program.upper)
+            for column, value in fixed.items():
+                values[column] = value
+            trivial = most_weight(self.choices, tier)
+            found = relaxed(self.choices.program, self._goals[tier], values, fixed, trivial)
+            self._proven[key] = found.bound
+        return self._proven[key]
+
+    def fixed_above(self, tier: int | None, started: Started) -> dict[int, int]:
+        """Return the variables of what starts above a tier (None: in all) at their values."""
+        fixed: dict[int, int] = {}
+        for each, counts in zip(self.choices.classes, started, strict=True):
+            if tier is None or each.ask.priority > tier:
+                for cohort, count in enumerate(counts):
+                    columns = self.choices.starting(each, cohort).terms
+                    fixed.update(dict.fromkeys(columns, count))
+        return fixed
+
+    def _above(self, tier: int, started: Started) -> object:
+        return tuple(
+            tuple(counts)
+            for each, counts in zip(self.choices.classes, started, strict=True)
+            if each.ask.priority > tier
+        )

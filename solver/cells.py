@@ -1,0 +1,164 @@
+"""Cells and signatures: hosts, and classes of runs, that the program need not tell apart.
+
+A cell is a set of hosts on which the same classes may be, with the same kinds of GPU; classes that
+ask the same of the same hosts share a signature. Counts of workers by signature and cell are then
+exact where only GPUs can run short and sizes divide each other; elsewhere they are a relaxation:
+its bound holds, and its answer is packed onto the hosts and corrected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from stowplan.solver.asks import Ask, RunClass
+from stowplan.solver.grid import CORES, MEMORY, Grid, Ints
+
+ROUNDED = 1 + 1e-9
+"""Floats are a little off: what could be asked is taken as a little more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Kind:
+    """Free GPUs of a cell that the same signatures can use, and at the same risk."""
+
+    free: int
+    at_risk: bool
+    users: frozenset[int]
+    """Classes, by their place in the grid."""
+
+
+@dataclass(frozen=True, eq=False)
+class Cell:
+    """Hosts that the program takes together."""
+
+    hosts: Ints
+    """Their places in the grid, ascending."""
+    kinds: tuple[Kind, ...]
+    millicores: int
+    """Free on all of them together; a host that is overdrawn has none."""
+    memory_bytes: int
+    cores_bind: bool
+    """Whether more cores could be asked for than are free on one of them."""
+    memory_binds: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Signature:
+    """Classes whose workers the program need not tell apart."""
+
+    ask: Ask
+    """Of one of them: it stands for all in what the program reads of it."""
+    members: tuple[int, ...]
+    """The classes' places in the grid."""
+    classes: tuple[RunClass, ...]
+
+    @property
+    def keeps_apart(self) -> bool:
+        """Whether no two workers of one run may be on one host; then it has only one class."""
+        return (self.ask.tasks or 0) > 1 and not self.ask.may_share
+
+
+def apart(grid: Grid, hosts: Iterable[int] | None = None) -> list[Cell]:
+    """Return each host as a cell of its own."""
+    binds = np.ones((2, len(grid.hosts)), np.int64)
+    chosen = range(len(grid.hosts)) if hosts is None else hosts
+    return [_cell(grid, [host], binds) for host in chosen]
+
+
+def merged(grid: Grid, *, finer: bool = False) -> list[Cell]:
+    """Return hosts that are alike, together.
+
+    Where cores or memory can run short, or `finer`, only hosts with as many free GPUs.
+    """
+    binds = _binding(grid)
+    by_free = finer or bool(binds.any())
+    patterns = [_pattern(grid, sort) for sort in range(len(grid.sorts))]
+    users_of = [{lot: tuple(sorted(users)) for lot, _, users in kinds} for kinds in grid.kinds]
+    alike: dict[object, list[int]] = {}
+    for host, (sort, lots) in enumerate(zip(grid.sort_of, grid.lots, strict=True)):
+        if not patterns[sort]:
+            continue
+        free = tuple(
+            sorted(
+                (at_risk, users_of[sort][lot], lots[lot] if by_free else 1)
+                for lot, at_risk, _ in grid.kinds[sort]
+                if lots[lot]
+            )
+        )
+        alike.setdefault((patterns[sort], free), []).append(host)
+    return [_cell(grid, hosts, binds) for hosts in alike.values()]
+
+
+def signatures(grid: Grid, *, joined: bool) -> list[Signature]:
+    """Return the signatures of all classes that could be somewhere; `joined`: shared ones."""
+    cores, memory = _binding(grid).any(axis=1)
+    alike: dict[object, list[int]] = {}
+    for index, each in enumerate(grid.classes):
+        ask = each.ask
+        if not len(grid.where[index]):
+            continue
+        alone = not joined or ((ask.tasks or 0) > 1 and not ask.may_share)
+        key = (
+            index if alone else None,
+            ask.gpus,
+            ask.millicores if cores else 0,
+            ask.memory_bytes if memory else 0,
+            tuple(grid.usable[index]),
+        )
+        alike.setdefault(key, []).append(index)
+    return [
+        Signature(
+            grid.classes[members[0]].ask,
+            tuple(members),
+            tuple(grid.classes[index] for index in members),
+        )
+        for members in alike.values()
+    ]
+
+
+def _pattern(grid: Grid, sort: int) -> tuple[int, ...]:
+    """Return the classes that may be on hosts of a sort."""
+    return tuple(index for index, usable in enumerate(grid.usable) if usable[sort] >= 0)
+
+
+def _cell(grid: Grid, hosts: Sequence[int], binds: Ints) -> Cell:
+    free: dict[tuple[bool, frozenset[int]], int] = {}
+    for host in hosts:
+        for lot, at_risk, users in grid.kinds[grid.sort_of[host]]:
+            if grid.lots[host][lot]:
+                key = (at_risk, users)
+                free[key] = free.get(key, 0) + grid.lots[host][lot]
+    there = np.array(sorted(hosts), np.int64)
+    return Cell(
+        hosts=there,
+        kinds=tuple(Kind(count, *key) for key, count in free.items()),
+        millicores=int(np.maximum(grid.room[CORES, there], 0).sum()),
+        memory_bytes=int(np.maximum(grid.room[MEMORY, there], 0).sum()),
+        cores_bind=bool(binds[CORES, there].any()),
+        memory_binds=bool(binds[MEMORY, there].any()),
+    )
+
+
+def _binding(grid: Grid) -> Ints:
+    """Return by column and host whether more cores, or memory, could be asked for than are free.
+
+    What workers with GPUs ask is at most the greatest ask for one GPU, times the free GPUs; to
+    that come all the workers without GPUs that there are.
+    """
+    sorts = len(grid.sorts)
+    for_a_gpu, without = np.zeros((2, sorts)), np.zeros((2, sorts))
+    for index, each in enumerate(grid.classes):
+        ask = each.ask
+        there = np.array([usable >= 0 for usable in grid.usable[index]], bool)
+        for column, amount in ((CORES, ask.millicores), (MEMORY, ask.memory_bytes)):
+            if ask.gpus:
+                most = np.maximum(for_a_gpu[column], amount / ask.gpus)
+                for_a_gpu[column] = np.where(there, most, for_a_gpu[column])
+            else:
+                without[column] += np.where(there, amount * each.count * (ask.tasks or 0), 0)
+    asked = for_a_gpu[:, grid.sort_of] * grid.usable_gpus + without[:, grid.sort_of]
+    short = (asked * ROUNDED > np.maximum(grid.room[:2], 0)) & (asked > 0)
+    return short.astype(np.int64)

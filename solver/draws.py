@@ -1,0 +1,46 @@
+"""Draws: which hosts are solved together."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from stowplan.solver.grid import CORES, Grid, Ints
+from stowplan.solver.layout import Layout
+
+TOGETHER = 8
+"""How many hosts are solved together where all have their turn."""
+WANTED = 16
+"""How many where some are wanted more than others."""
+
+
+def used(grid: Grid) -> list[int]:
+    """Return the hosts on which some class could be, by their places in the grid."""
+    return np.unique(np.concatenate([*grid.where, np.zeros(0, np.int64)])).tolist()
+
+
+def in_turn(grid: Grid, draw: random.Random) -> Iterator[Sequence[int]]:
+    """Yield groups of hosts without end, each host once a round: at random, or beside its like."""
+    hosts = used(grid)
+    while hosts:
+        draw.shuffle(hosts)
+        if draw.random() < 0.5:
+            hosts.sort(key=lambda host: int(grid.sort_of[host]))
+        for start in range(0, len(hosts), TOGETHER):
+            yield hosts[start : start + TOGETHER]
+
+
+def wanted(hosts: Sequence[int], amounts: Ints, draw: random.Random) -> Sequence[int]:
+    """Return hosts to solve together: half drawn by these amounts, half from all alike."""
+    half = min(WANTED // 2, len(hosts))
+    by_amount = draw.choices(hosts, [float(amount) + 1e-3 for amount in amounts], k=half)
+    return sorted({*by_amount, *draw.sample(hosts, half)})
+
+
+def idle(layout: Layout, hosts: Sequence[int]) -> Ints:
+    """Return how much of each host waits to be used: GPUs, and a little for each core."""
+    there = np.array(hosts, np.int64)
+    cores = layout.room[CORES, there].clip(0) // 1000
+    return layout.free[there].clip(0) * 1000 + cores

@@ -1,0 +1,200 @@
+"""Classes against hosts as arrays: what a worker asks, and what is free, by columns.
+
+A host's room is a vector: cores, memory, and its pools of GPUs. A pool is a set of GPUs that holds
+all that some classes can use; with every union of pools that overlap among them, workers get their
+GPUs if and only if no pool is overdrawn (Hall's theorem): nobody needs to choose which GPU goes to
+whom before the hosts are settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from stowplan.solver.asks import Ask, RunClass
+from stowplan.solver.eligibility import PLENTY, Eligibility
+from stowplan.solver.hosts import Host
+from stowplan.solver.matching import is_usable
+
+type Ints = npt.NDArray[np.int64]
+
+CORES, MEMORY = 0, 1
+"""The columns of what isn't a GPU: thousandths of a core, bytes."""
+UNUSABLE = -1
+ALL = slice(None)
+"""Every position."""
+
+
+class Grid:
+    """What each class asks of each host, in arrays that hosts of one sort share."""
+
+    def __init__(
+        self, classes: Sequence[RunClass], eligibility: Eligibility, hosts: Sequence[Host]
+    ) -> None:
+        """Ask the rules once for each class and sort of host."""
+        self.classes = tuple(classes)
+        self.hosts = tuple(hosts)
+        self.eligibility = eligibility
+        first: dict[int, int] = {}
+        sort_of = [first.setdefault(host.sort, len(first)) for host in self.hosts]
+        self.sort_of: Ints = np.array(sort_of, np.int64)
+        """The sort of each host."""
+        self.sorts = [self.hosts[sort_of.index(sort)] for sort in range(len(first))]
+        """One host of each sort."""
+        self.usable = [[self._usable(each.ask, host) for host in self.sorts] for each in classes]
+        """By class and sort: the lots that a worker may be given, as bits; UNUSABLE: none does."""
+        self.pools = [self._pools(sort) for sort in range(len(self.sorts))]
+        """By sort: its pools, as bits of lots."""
+        self.kinds = [self._kinds(sort) for sort in range(len(self.sorts))]
+        """By sort: its lots that some class may use: lot, whether at risk, and which classes."""
+        self.columns = 2 + max(map(len, self.pools), default=0)
+        self.lots: list[list[int]] = [[lot.free(host.start) for lot in host.lots] for host in hosts]
+        """By host and lot: how many GPUs are free."""
+        self.room = self._room()
+        """By column and host: what is free at the start."""
+        self.usable_gpus, self.sound_gpus = self._gpus()
+        """By host: the free GPUs that some class may use, and those of them not at risk."""
+        self.devices: Ints = np.array([len(host.machine.devices) for host in self.hosts], np.int64)
+        """By host: how many GPUs it has."""
+        self.mean_per_gpu = self.room[:2].clip(0).sum(axis=1) / max(1, int(self.usable_gpus.sum()))
+        """The cores and memory that are free for a usable GPU, over all hosts."""
+        self.where: list[Ints] = []
+        """By class: the hosts where a worker of it could be."""
+        self.slots_at_start: list[Ints] = []
+        """By class: how many workers each of its hosts could take at the start."""
+        self._asked: list[list[tuple[int, Ints]]] = []
+        for index in range(len(self.classes)):
+            self._find_hosts(index)
+
+    def slots(self, index: int, room: Ints, at: Ints | slice = ALL) -> Ints:
+        """Return how many workers of a class its hosts could take with this much room.
+
+        `at` are positions in `where[index]`.
+        """
+        there = self.where[index][at]
+        slots = np.full(len(there), PLENTY, np.int64)
+        for column, amounts in self._asked[index]:
+            need = amounts[at]
+            fits = np.maximum(room[column, there], 0) // np.maximum(need, 1)
+            np.minimum(slots, np.where(need > 0, fits, PLENTY), out=slots)
+        return slots
+
+    def positions(self, index: int, hosts: Ints) -> Ints:
+        """Return where in `where[index]` these hosts are; those that aren't there are left out."""
+        there = self.where[index]
+        at = np.searchsorted(there, hosts)
+        at = at[at < len(there)]
+        return at[np.isin(there[at], hosts)]
+
+    def free_for(self, index: int, hosts: Ints) -> Ints:
+        """Return how many GPUs that a class may use are free on hosts of its own, at the start."""
+        pool_of = [
+            2 + pools.index(own) if own > 0 else 0
+            for own, pools in zip(self.usable[index], self.pools, strict=True)
+        ]
+        free: Ints = self.room[np.array(pool_of)[self.sort_of[hosts]], hosts]
+        return free
+
+    def fits(self, index: int) -> bool:
+        """Whether a run of a class fits whole, alone, in what is free at the start."""
+        ask, slots = self.classes[index].ask, self.slots_at_start[index]
+        tasks = ask.tasks or 0
+        return bool(tasks) and int(np.minimum(slots, tasks if ask.may_share else 1).sum()) >= tasks
+
+    def take(self, index: int, at: Ints, workers: Ints, room: Ints) -> None:
+        """Take from the room what workers of a class need, so many at these of its hosts.
+
+        `at` are positions in `where[index]`, none of them twice.
+        """
+        hosts = self.where[index][at]
+        for column, need in self._asked[index]:
+            room[column, hosts] -= need[at] * workers
+
+    def _usable(self, ask: Ask, host: Host) -> int:
+        if not ask.tasks or self.eligibility.fails(ask, host):
+            return UNUSABLE
+        if not ask.gpus:
+            return 0
+        lots = sum(1 << index for index, lot in enumerate(host.lots) if is_usable(ask, lot))
+        return lots or UNUSABLE
+
+    def _kinds(self, sort: int) -> list[tuple[int, bool, frozenset[int]]]:
+        found = []
+        for lot, being in enumerate(self.sorts[sort].lots):
+            users = frozenset(
+                index
+                for index, usable in enumerate(self.usable)
+                if usable[sort] > 0 and usable[sort] >> lot & 1
+            )
+            if users:
+                found.append((lot, being.condition == "at_risk", users))
+        return found
+
+    def _pools(self, sort: int) -> list[int]:
+        found = {usable[sort] for usable in self.usable if usable[sort] > 0}
+        return sorted(_closed(found))
+
+    def _room(self) -> Ints:
+        room = np.full((self.columns, len(self.hosts)), PLENTY, np.int64)
+        room[CORES] = [host.start.millicores for host in self.hosts]
+        room[MEMORY] = [host.start.memory_bytes for host in self.hosts]
+        for position, (sort, lots) in enumerate(zip(self.sort_of, self.lots, strict=True)):
+            for column, pool in enumerate(self.pools[sort], start=2):
+                room[column, position] = sum(
+                    free for lot, free in enumerate(lots) if pool >> lot & 1
+                )
+        return room
+
+    def _gpus(self) -> tuple[Ints, Ints]:
+        usable, sound = np.zeros((2, len(self.hosts)), np.int64)
+        for position, (sort, lots) in enumerate(zip(self.sort_of, self.lots, strict=True)):
+            for lot, at_risk, _ in self.kinds[sort]:
+                usable[position] += lots[lot]
+                sound[position] += 0 if at_risk else lots[lot]
+        return usable, sound
+
+    def _find_hosts(self, index: int) -> None:
+        ask, usable = self.classes[index].ask, np.array(self.usable[index], np.int64)
+        there = np.nonzero(usable[self.sort_of] != UNUSABLE)[0] if len(self.sorts) else _NONE
+        self.where.append(there)
+        self._asked.append(self._needs(index, ask))
+        slots = self.slots(index, self.room)
+        self.where[index] = there[slots > 0]
+        self.slots_at_start.append(slots[slots > 0])
+        self._asked[index] = self._needs(index, ask)
+
+    def _needs(self, index: int, ask: Ask) -> list[tuple[int, Ints]]:
+        """Return the columns that a worker takes from, with how much at each of its hosts."""
+        there = self.where[index]
+        needs: list[tuple[int, Ints]] = [
+            (column, np.full(len(there), amount, np.int64))
+            for column, amount in ((CORES, ask.millicores), (MEMORY, ask.memory_bytes))
+            if amount
+        ]
+        if not ask.gpus:
+            return needs
+        by_sort = np.zeros((self.columns, len(self.sorts)), np.int64)
+        for sort, own in enumerate(self.usable[index]):
+            if own > 0:
+                for column, pool in enumerate(self.pools[sort], start=2):
+                    by_sort[column, sort] = ask.gpus * (own & ~pool == 0)
+        for column in range(2, self.columns):
+            if by_sort[column].any():
+                needs.append((column, by_sort[column][self.sort_of[there]]))
+        return needs
+
+
+_NONE: Ints = np.zeros(0, np.int64)
+
+
+def _closed(sets: Iterable[int]) -> set[int]:
+    """Return sets of lots with the union of every two that overlap."""
+    closed: set[int] = set()
+    for each in sets:
+        fresh = {each}
+        while fresh:
+            closed |= fresh
+            fresh = {one | other for one in fresh for other in closed if one & other} - closed
+    return closed

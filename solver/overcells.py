@@ -1,0 +1,75 @@
+"""The program over cells, tier by tier, and its answer packed onto the hosts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from stowplan.solver.bounds import Bounds
+from stowplan.solver.chain import Chain, Tally
+from stowplan.solver.evenly import spread_evenly
+from stowplan.solver.greedy import fill
+from stowplan.solver.layout import Layout
+from stowplan.solver.ledger import Ledger
+from stowplan.solver.packing import packed
+from stowplan.solver.relaxed import relaxed
+from stowplan.solver.search import search
+
+OF_TIME = 0.25
+"""The share of the stage's time for one tier over cells."""
+EVENLY = 0.02
+"""The share for spreading the answer."""
+RESTRICTED = 2000
+"""Past so many variables a tier is first searched over those that relaxation or hint use."""
+
+
+def better_over_cells(bounds: Bounds, layout: Layout, chain: Chain, tally: Tally) -> Layout:
+    """Return the better of a layout and what the program over cells comes to on the hosts."""
+    choices, gap = bounds.choices, chain.settings.gap
+    values = choices.values_of(layout)
+    share = chain.limits("place", gap / 2, tally.deterministic)
+    for tier in bounds.tiers:
+        values = _searched(bounds, tier, values, chain, tally, share.deterministic * OF_TIME)
+        if chain.is_over():
+            break
+    fixed = bounds.fixed_above(None, choices.started(values))
+    limits = chain.limits("place", gap)
+    limits = replace(limits, deterministic=limits.deterministic * EVENLY)
+    values = spread_evenly(choices, values, fixed, limits, chain.interrupt)
+    found = packed(choices, values)
+    if not Ledger(choices, found).holds():
+        return layout
+    fill(choices, found)
+    return max(layout, found, key=Layout.weights)
+
+
+def _searched(
+    bounds: Bounds, tier: int, values: list[int], chain: Chain, tally: Tally, deterministic: float
+) -> list[int]:
+    """Return the values with the most of a tier, beside what starts above it."""
+    choices, goal = bounds.choices, bounds.goal(tier)
+    started = choices.started(values)
+    fixed, bound = bounds.fixed_above(tier, started), bounds.bound(tier, started)
+    program, gap = choices.program, chain.settings.gap
+    for restricted in (True, False):
+        value = goal.terms.at(values)
+        if bound - value <= gap / 2 * bound or chain.is_over():
+            break
+        held = dict(fixed)
+        if restricted:
+            if len(program.upper) <= RESTRICTED:
+                continue
+            support = relaxed(program, goal, values, fixed, bound).support
+            held |= {c: 0 for c, at in enumerate(values) if not at and c not in support}
+        limits = replace(chain.limits("place", gap / 2), deterministic=deterministic)
+        found = search(
+            program, goal, values, limits, trivial=bound, fixed=held, interrupt=chain.interrupt
+        )
+        title = f"place, priority {tier}, over cells"
+        chain.logs.append(f"#### {title}\n{found.log}")
+        chain.cut = found.cut or chain.cut
+        tally.spend(found)
+        values = found.values
+        if not restricted:
+            bounds.prove(tier, started, found.bound)
+            bound = min(bound, found.bound)
+    return values

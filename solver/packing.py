@@ -1,0 +1,102 @@
+"""From cells to hosts: the workers of each cell, one after the other, onto the hosts it is made of.
+
+Where only GPUs run short and sizes divide each other, largest first on the fullest host always
+packs what the levels allow. Elsewhere workers go where most cores and memory are left for each GPU,
+so that what stays is of use; what can't be packed is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from stowplan.solver.cells import Cell
+from stowplan.solver.choices import Choices
+from stowplan.solver.greedy import fullest_first
+from stowplan.solver.grid import CORES, MEMORY, Grid, Ints
+from stowplan.solver.layout import Layout
+
+AT_ONCE = 4
+"""A quarter of the hosts, those with the most room, take one worker each before all are compared
+again: as good as one by one, and faster."""
+
+
+def packed(choices: Choices, values: Sequence[int]) -> Layout:
+    """Return the layout that the values come to, less what its hosts can't take.
+
+    A class of several workers a run of which any can't be packed starts none of them here.
+    """
+    grid = choices.grid
+    layout = Layout(grid)
+    left = [
+        sum(choices.starting(each, cohort).at(values) for cohort in range(len(each.cohorts)))
+        for each in grid.classes
+    ]
+    most = list(left)
+    wanted = [left[index] * (each.ask.tasks or 0) for index, each in enumerate(grid.classes)]
+    for cell in choices.cells:
+        dealt = _dealt(choices, cell, values, wanted)
+        for index, workers in sorted(dealt, key=lambda pair: _size(grid, pair[0]), reverse=True):
+            _pack(layout, cell, index, workers, most[index])
+    for index, each in enumerate(grid.classes):
+        tasks, placed = each.ask.tasks or 1, int(layout.workers[index].sum())
+        if tasks > 1 and placed < most[index] * tasks:
+            everywhere = np.arange(len(layout.workers[index]))
+            layout.put(index, everywhere, -layout.workers[index])
+            placed = 0
+        layout.start_oldest(index, placed // tasks)
+    return layout
+
+
+def _dealt(
+    choices: Choices, cell: Cell, values: Sequence[int], wanted: list[int]
+) -> list[tuple[int, int]]:
+    """Return how many workers of which classes a cell gets, and take them from those wanted."""
+    dealt = []
+    for each in choices.signatures_in(cell):
+        workers = choices.workers_in(each, cell).at(values)
+        for index in each.members:
+            some = min(workers, wanted[index])
+            if some:
+                dealt.append((index, some))
+                wanted[index] -= some
+                workers -= some
+    return dealt
+
+
+def _size(grid: Grid, index: int) -> tuple[int, float]:
+    ask = grid.classes[index].ask
+    cores, memory = np.maximum(grid.mean_per_gpu, 1)
+    return ask.gpus, max(ask.millicores / cores, ask.memory_bytes / memory)
+
+
+def _pack(layout: Layout, cell: Cell, index: int, workers: int, most_on_one: int) -> None:
+    """Put workers of a class on the hosts of a cell, as many as fit."""
+    at = layout.grid.positions(index, cell.hosts)
+    most = most_on_one if layout.grid.classes[index].ask.tasks != 1 else workers
+    tight = cell.cores_bind or cell.memory_binds
+    while workers and len(at):
+        room = np.minimum(layout.slots(index, at), most - layout.workers[index][at])
+        at, room = at[room > 0], room[room > 0]
+        if tight:
+            order = _roomiest_first(layout, index, at)[: max(1, len(at) // AT_ONCE)]
+            taken = np.ones(len(order), np.int64)[:workers]
+        else:
+            order = fullest_first(layout, index, at)
+            before = np.cumsum(room[order]) - room[order]
+            taken = np.clip(workers - before, 0, room[order])
+        order, taken = order[: len(taken)][taken > 0], taken[taken > 0]
+        layout.put(index, at[order], taken)
+        workers -= int(taken.sum())
+
+
+def _roomiest_first(layout: Layout, index: int, at: Ints) -> Ints:
+    """Hosts with the most cores and memory left for each free GPU; of those for more than one GPU,
+    and for work without, the hosts with the fewest free."""
+    grid, gpus = layout.grid, layout.grid.classes[index].ask.gpus
+    hosts = grid.where[index][at]
+    free = layout.free[hosts]
+    scale = np.maximum(grid.mean_per_gpu, 1)[:, None] * np.maximum(free, 1)
+    slack = (layout.room[[CORES, MEMORY]][:, hosts] / scale).min(axis=0)
+    return np.lexsort((-slack, free)) if gpus != 1 else np.lexsort((free, -slack))
