@@ -178,6 +178,16 @@ class PlacedRun(Frozen):
     scores: Scores
     fallbacks: tuple[str, ...] = ()
     rejected: tuple[Rejected, ...] = ()
+    """Every other host that counts for the run, and why it isn't there.
+
+    With `same_as`, only what that run's table can't say: of the hosts that that run is on.
+    """
+    same_as: str | None = None
+    """The run whose table holds for this one too, but for the hosts that this one is on.
+
+    They ask the same, and take as many GPUs at risk. `reference` is then the least that a worker
+    of these runs earns.
+    """
     asked_and_got: tuple[Got, ...] = ()
     array: ArrayCount | None = None
     reason: Reason | None = None

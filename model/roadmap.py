@@ -93,7 +93,7 @@ def _tree(listed: Iterable[str]) -> _Tree:
         *outer, last = field.split(".")
         inner = tree
         for name in outer:
-            below = inner.setdefault(name, {})
+            below = inner.setdefault(name.removesuffix("[]"), {})
             assert isinstance(below, dict), f"{field} is listed below a listed field"
             inner = below
         inner[last] = field
@@ -105,10 +105,9 @@ _ASKS, _FACTS = _tree(ASKS), _tree(FACTS)
 
 def _set(value: Frozen, tree: _Tree, path: Path = ()) -> Iterator[tuple[str, Path, object]]:
     """Yield every listed field that isn't null or at its default: field, path, and value."""
-    for key, below in tree.items():
-        name = key.removesuffix("[]")
-        if name not in value.model_fields_set:
-            continue
+    told = value.model_fields_set & tree.keys()
+    for name in sorted(told, key=list(tree).index) if told else ():
+        below = tree[name]
         child = getattr(value, name)
         if child == type(value).model_fields[name].default:
             continue

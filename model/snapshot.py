@@ -68,9 +68,11 @@ class Snapshot(Frozen):
     def digest(self) -> str:
         """Return a hash of all that the snapshot says, whatever the order in which it says it.
 
-        The order of a list counts only where it says something: of a run's placed workers.
+        The order of a list counts only where it says something: of a run's placed workers. What
+        is at its default isn't told: most of a large snapshot is.
         """
-        return content_hash(_in_order(self.model_dump(mode="json", by_alias=True)))
+        told = self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+        return content_hash(_in_order(told))
 
 
 _IDENTITIES = ("name", "id", "device")
@@ -83,10 +85,16 @@ _SETS = frozenset({
 """Lists of plain values in which the order says nothing."""
 
 
+_NESTED = (dict, list)
+
+
 def _in_order(content: Any, field: str = "") -> Any:  # Any: whatever JSON can hold
     """Sort the lists whose order in the file says nothing: of things with a name, and sets."""
     if isinstance(content, dict):
-        return {key: _in_order(value, key) for key, value in content.items()}
+        return {
+            key: _in_order(value, key) if isinstance(value, _NESTED) else value
+            for key, value in content.items()
+        }
     if not isinstance(content, list):
         return content
     items = [_in_order(value) for value in content]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from functools import cached_property
 
 from stowplan.model.decision import (
     ArrayCount,
@@ -24,6 +26,7 @@ from stowplan.model.topology import cliques_of
 from stowplan.model.warnings import warnings
 from stowplan.solver.asks import RunClass, queue_order, waiting_elements
 from stowplan.solver.decode import Start
+from stowplan.solver.explain.fallbacks import fallbacks
 from stowplan.solver.explain.headline import Headline
 from stowplan.solver.explain.placed import (
     asked_and_got,
@@ -31,8 +34,10 @@ from stowplan.solver.explain.placed import (
     value_of,
     workers_of,
 )
+from stowplan.solver.explain.rejected import Tables
 from stowplan.solver.explain.standing import Standing
-from stowplan.solver.explain.waiting import Why, examined
+from stowplan.solver.explain.waiting import Why
+from stowplan.solver.explain.worth import Figures
 from stowplan.solver.hosts import Host
 from stowplan.solver.requests import Requests, is_in_place
 from stowplan.solver.settings import Settings
@@ -78,10 +83,7 @@ class _Outcomes:
         self._situation = situation
         self._requests = requests
         self._class_of = {run.name: each for each in situation.classes for run in each.runs}
-        self._starts: dict[str, list[Start]] = {}
-        for start in situation.plan.starts:
-            self._starts.setdefault(start.run, []).append(start)
-        self._standing: dict[str, Standing] = {}
+        self._tables: dict[str, Tables] = {}
         self._why: dict[str, tuple[str, Why]] = {}
         self._headlines: dict[str, Headline] = {}
 
@@ -93,7 +95,7 @@ class _Outcomes:
     def _outcome(self, run: Run) -> Outcome:
         if run.name in self._requests.refused and not is_in_place(run):
             return RefusedRun(run=run.name, reason=self._requests.refused[run.name])
-        if starts := self._starts.get(run.name):
+        if starts := self._situation.starts_of_run(run.name):
             return self._placed(run, starts)
         if is_in_place(run):
             return self._staying(run)
@@ -102,11 +104,12 @@ class _Outcomes:
             return StayingRun(run=run.name, outcome="kept", reason=done, array=self._array(run, 0))
         return self._waiting(run)
 
-    def _placed(self, run: Run, starts: list[Start]) -> PlacedRun:
+    def _placed(self, run: Run, starts: Sequence[Start]) -> PlacedRun:
         each = self._class_of[run.name]
         ask = each.ask
         seats = [seat for start in starts for seat in start.seats]
-        standing = self._standing.setdefault(each.name, Standing(self._situation, each))
+        tables = self._tables_of(each)
+        told = tables.of(run.name)
         array = self._array(run, len(starts))
         rest = None
         if array and array.waiting:
@@ -119,13 +122,23 @@ class _Outcomes:
             workers=workers_of(starts),
             profile=ask.profile,
             value=value_of(ask),
-            scores=standing.scores(seats),
-            fallbacks=standing.fallbacks(seats),
-            rejected=standing.rejected(seats),
+            scores=tables.standing.scores(run.name),
+            fallbacks=fallbacks(tables.standing, seats),
+            rejected=told.rows,
+            same_as=told.same_as,
             asked_and_got=asked_and_got(ask, seats),
             array=array,
             reason=rest,
         )
+
+    def _tables_of(self, each: RunClass) -> Tables:
+        if each.name not in self._tables:
+            self._tables[each.name] = Tables(Standing(self._situation, each, self._figures))
+        return self._tables[each.name]
+
+    @cached_property
+    def _figures(self) -> Figures:
+        return Figures(self._situation)
 
     def _staying(self, run: Run) -> StayingRun:
         stay = stay_of(run, self._situation.snapshot)
@@ -156,7 +169,7 @@ class _Outcomes:
         return WaitingRun(
             run=run.name,
             reason=self._headline(each, run).of(run),
-            hosts_checked=len(why.verdicts),
+            hosts_checked=why.checked,
             hosts_ready=why.ready,
             hosts_down=why.down,
             closest=why.closest.host.name if why.closest else None,
@@ -169,7 +182,7 @@ class _Outcomes:
     def _examined(self, each: RunClass, run: Run) -> tuple[str, Why]:
         """Return what hosts say of a class, and the run that carries the table."""
         if each.name not in self._why:
-            self._why[each.name] = (run.name, examined(self._situation, each))
+            self._why[each.name] = (run.name, Why(self._situation, each.ask))
         return self._why[each.name]
 
     def _headline(self, each: RunClass, run: Run) -> Headline:

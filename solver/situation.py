@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+import numpy.typing as npt
+
 from stowplan.model.room import Room
+from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
-from stowplan.solver.asks import Ask, RunClass
+from stowplan.solver.asks import Ask, Cohort, RunClass
 from stowplan.solver.decode import Plan, Seat, Start
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.hosts import Host
 from stowplan.solver.limits import Limits
+from stowplan.solver.rooms import Ints, Rooms
 
 
 @dataclass(frozen=True)
@@ -29,17 +34,81 @@ class Situation:
     """Whether the stage `place` is proven within the gap asked."""
 
     @cached_property
+    def place_of(self) -> Mapping[str, int]:
+        """Each host's place among all, by its name."""
+        return {host.name: place for place, host in enumerate(self.hosts)}
+
+    @cached_property
+    def names(self) -> npt.NDArray[np.object_]:
+        """The hosts' names."""
+        return np.array([host.name for host in self.hosts], np.object_)
+
+    @cached_property
+    def states(self) -> Ints:
+        """The state that each host is in, as its place in `state_names`."""
+        number = {name: place for place, name in enumerate(self.state_names)}
+        return np.array([number[host.machine.state] for host in self.hosts], np.int64)
+
+    @cached_property
+    def state_names(self) -> Sequence[str]:
+        """The states in which hosts are."""
+        return sorted({host.machine.state for host in self.hosts})
+
+    @cached_property
     def left(self) -> Mapping[str, Room]:
         """What is free on each host when all that starts has started."""
         return self._left_after(self.plan.starts)
 
     @cached_property
+    def rooms_left(self) -> Rooms:
+        """The hosts when all that starts has started."""
+        return Rooms(self.eligibility, self.hosts, self.left)
+
+    @cached_property
+    def rooms_at_start(self) -> Rooms:
+        """The hosts at the start of the cycle."""
+        return Rooms(self.eligibility, self.hosts, {host.name: host.start for host in self.hosts})
+
+    @cached_property
+    def rooms_empty(self) -> Rooms:
+        """The hosts with nothing on them."""
+        return Rooms(self.eligibility, self.hosts, {host.name: host.empty for host in self.hosts})
+
+    def rooms_beside_own(self, each: RunClass) -> Rooms:
+        """The hosts at the start; for an array, less what its own elements take."""
+        own = self.starts_of(each) if each.ask.array else ()
+        return (
+            Rooms(self.eligibility, self.hosts, self._left_after(own))
+            if own
+            else (self.rooms_at_start)
+        )
+
+    @cached_property
     def started(self) -> Mapping[str, int]:
         """How many runs of each class start, by the class's name."""
-        counts: dict[str, int] = {each.name: 0 for each in self.classes}
+        return {each.name: len(self.starts_of(each)) for each in self.classes}
+
+    def starts_of(self, each: RunClass) -> Sequence[Start]:
+        """What starts of a class, in the plan's order."""
+        return self._by_class.get(each.name, ())
+
+    @cached_property
+    def _by_class(self) -> Mapping[str, list[Start]]:
+        found: dict[str, list[Start]] = {}
         for start in self.plan.starts:
-            counts[start.each.name] += 1
-        return counts
+            found.setdefault(start.each.name, []).append(start)
+        return found
+
+    def starts_of_run(self, run: str) -> Sequence[Start]:
+        """What starts of a run: itself, or some elements of an array."""
+        return self._by_run.get(run, ())
+
+    @cached_property
+    def _by_run(self) -> Mapping[str, list[Start]]:
+        found: dict[str, list[Start]] = {}
+        for start in self.plan.starts:
+            found.setdefault(start.run, []).append(start)
+        return found
 
     @cached_property
     def on_host(self) -> Mapping[str, list[tuple[Start, Seat]]]:
@@ -50,19 +119,32 @@ class Situation:
                 there[seat.host.name].append((start, seat))
         return there
 
+    @cached_property
+    def largest_there(self) -> Ints:
+        """By host: the most cores, memory and GPUs that a run which starts there takes of it."""
+        taken: dict[tuple[int, str], list[int]] = {}
+        for start in self.plan.starts:
+            ask = start.each.ask
+            for seat in start.seats:
+                own = taken.setdefault((self.place_of[seat.host.name], start.run), [0, 0, 0])
+                for column, amount in enumerate((ask.millicores, ask.memory_bytes, ask.gpus)):
+                    own[column] += amount
+        largest = np.zeros((3, len(self.hosts)), np.int64)
+        if taken:
+            places = [place for place, _ in taken]
+            np.maximum.at(largest.T, places, list(taken.values()))
+        return largest
+
+    def listed(self, ask: Ask) -> Ints:
+        """Return the places of the hosts that count for a run."""
+        if ask.pools is None:
+            return np.arange(len(self.hosts))
+        listed = self.eligibility.listed(ask)
+        return np.array([self.place_of[host.name] for host in listed], np.int64)
+
     def room_left(self, host: Host) -> Room:
         """What is free on a host when all that starts has started."""
         return self.left[host.name]
-
-    def room_beside_own(self, each: RunClass) -> Mapping[str, Room]:
-        """What is free at the start; for an array, less what its own elements take."""
-        return self._left_after(
-            start for start in self.plan.starts if each.ask.array and start.each is each
-        )
-
-    def left_without(self, runs: Collection[str]) -> Mapping[str, Room]:
-        """What would be free if these runs hadn't started."""
-        return self._left_after(start for start in self.plan.starts if start.run not in runs)
 
     def _left_after(self, starts: Iterable[Start]) -> dict[str, Room]:
         rooms = {host.name: host.start for host in self.hosts}
@@ -74,6 +156,27 @@ class Situation:
                 )
         return rooms
 
+    @cached_property
+    def first_in_line(self) -> Mapping[str, Run]:
+        """By workspace: the run of its strict queue that holds up those behind it, where one does.
+
+        The first that waits: whoever is behind it waits too.
+        """
+        return {
+            workspace: first
+            for workspace, line in self.limits.lines.items()
+            for first in (self._first_waiting(line),)
+            if first is not None
+        }
+
+    def _first_waiting(self, line: Iterable[Cohort]) -> Run | None:
+        waiting = (
+            cohort.runs[0]
+            for cohort in line
+            if self.limits.holds_up(cohort) and not self.has_started(cohort.runs[0].name)
+        )
+        return next(waiting, None)
+
     def gpus_placed(self, workspace: str) -> int:
         """How many GPUs of a workspace's runs start."""
         return sum(
@@ -84,11 +187,7 @@ class Situation:
 
     def has_started(self, run: str) -> bool:
         """Whether a run, or an element of an array, starts in this cycle."""
-        return run in self._starting
-
-    @cached_property
-    def _starting(self) -> frozenset[str]:
-        return frozenset(start.run for start in self.plan.starts)
+        return run in self._by_run
 
 
 def given_back(room: Room, ask: Ask, seat: Seat) -> Room:

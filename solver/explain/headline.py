@@ -13,10 +13,11 @@ from functools import cached_property
 
 from stowplan.model.reasons import Code, Figure, Reason
 from stowplan.model.runs import Run
-from stowplan.solver.asks import Ask, RunClass
+from stowplan.solver.asks import Ask, RunClass, queue_order
 from stowplan.solver.explain.nearest import is_kept_out_by_itself, nearest, telling
 from stowplan.solver.explain.rivals import outcompeted
 from stowplan.solver.explain.waiting import Verdict, Why
+from stowplan.solver.rooms import Rooms
 from stowplan.solver.situation import Situation
 
 
@@ -79,10 +80,10 @@ def _same_everywhere(ask: Ask, why: Why) -> Reason | None:
 
 
 def _where(ask: Ask, why: Why, best: Verdict, said: Collection[str]) -> str:
-    if len(why.verdicts) == 1:
+    if why.checked == 1:
         return best.host.name
     pools = f" of {ask.workspace}'s pools" if ask.pools is not None else ""
-    on_all = f"on all {len(why.verdicts)} machines{pools}"
+    on_all = f"on all {why.checked} machines{pools}"
     return on_all if len(said) == 1 else f"{on_all}; the nearest, {best.host.name}"
 
 
@@ -135,7 +136,7 @@ def _array_is_full(situation: Situation, each: RunClass) -> Reason | None:
 def _behind(situation: Situation, each: RunClass, run: Run) -> Reason | None:
     """Held by a strict queue although there is room."""
     ahead = _first_ahead(situation, each, run)
-    if ahead is None or not situation.eligibility.fits(each.ask, situation.room_left):
+    if ahead is None or not situation.rooms_left.fits(each.ask):
         return None
     return Reason.of(
         Code.QUEUED_BEHIND,
@@ -147,13 +148,11 @@ def _behind(situation: Situation, each: RunClass, run: Run) -> Reason | None:
 
 def _first_ahead(situation: Situation, each: RunClass, run: Run) -> str | None:
     """Return the run that holds a run back in its strict queue, the first in line."""
-    for cohort in situation.limits.lines.get(each.ask.workspace, ()):
-        first = cohort.runs[0]
-        if first.name == run.name:
-            return None
-        if situation.limits.holds_up(cohort) and not situation.has_started(first.name):
-            return first.name
-    return None
+    first = situation.first_in_line.get(each.ask.workspace)
+    if first is None:
+        return None
+    stands = queue_order(run, situation.snapshot)
+    return first.name if queue_order(first, situation.snapshot) < stands else None
 
 
 def _too_little_room(situation: Situation, ask: Ask, why: Why) -> Reason:
@@ -170,12 +169,12 @@ def _too_little_room(situation: Situation, ask: Ask, why: Why) -> Reason:
 def _too_few_places(situation: Situation, ask: Ask, why: Why) -> Reason:
     """Return the reason of a run whose workers don't all fit at once."""
     tasks = ask.tasks or 0
-    takers = sum(not verdict.empty for verdict in why.verdicts)
+    takers = sum(verdict.count for verdict in why.verdicts if not verdict.empty)
     if not ask.may_share and takers < tasks:
         return _too_few_machines(ask, why, takers)
-    fit = situation.eligibility.workers_that_fit(ask, situation.room_left)
+    fit = _workers_that_fit(situation.rooms_left, ask)
     if why.closest is None:
-        most = situation.eligibility.workers_that_fit(ask, lambda host: host.empty)
+        most = _workers_that_fit(situation.rooms_empty, ask)
         code = Code.INSUFFICIENT_CPU if ask.millicores else Code.INSUFFICIENT_MEMORY
         message = f"needs room for {tasks} workers at once; the empty machines hold {most}"
         return Reason.of(code, message, workers=tasks, fit=fit, need=tasks, whole=most)
@@ -190,11 +189,16 @@ def _too_few_places(situation: Situation, ask: Ask, why: Why) -> Reason:
     )
 
 
+def _workers_that_fit(rooms: Rooms, ask: Ask) -> int:
+    """Return how many workers of one run fit at once, at most as many as it has."""
+    return min(ask.tasks or 0, int(rooms.workers(ask).sum()))
+
+
 def _too_few_machines(ask: Ask, why: Why, takers: int) -> Reason:
     tasks = ask.tasks or 0
     message = f"needs {tasks} different machines, and {takers} could take a worker"
     closed = [verdict for verdict in why.verdicts if is_kept_out_by_itself(verdict)]
-    if takers + len(closed) >= tasks:
+    if takers + sum(verdict.count for verdict in closed) >= tasks:
         best = nearest(ask, closed)
         reason = telling(best)
         message = f"{message}; the nearest other, {best.host.name}: {reason.message}"
@@ -206,7 +210,7 @@ def _nearest(ask: Ask, why: Why) -> Reason:
     """Return what keeps the run off the host that comes nearest."""
     best = nearest(ask, why.verdicts)
     reason = telling(best)
-    others = len(why.verdicts) - 1
+    others = why.checked - 1
     rest = f" ({others} more won't do either)" if others else ""
     where = f"the nearest, {best.host.name}" if others else best.host.name
     return _said(reason, f"{where}: {reason.message}{rest}")

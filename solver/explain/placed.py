@@ -66,14 +66,15 @@ def asked_and_got(ask: Ask, seats: Sequence[Seat]) -> tuple[Got, ...]:
 
 
 def _got(ask: Ask, seats: Sequence[Seat]) -> Iterator[tuple[str, str, str]]:
+    asks_gpus = ask.models or ask.vendor or ask.min_memory_gb is not None or ask.healthy_only
     devices = [
         device
-        for seat in seats
+        for seat in (seats if asks_gpus else ())
         for device in seat.host.machine.devices
         if device.id in seat.devices
     ]
-    models = ", ".join(sorted({device.model for device in devices}))
     if ask.models:
+        models = ", ".join(sorted({device.model for device in devices}))
         yield "models", " or ".join(ask.models), models
     if ask.vendor:
         yield "vendor", ask.vendor, ", ".join(sorted({str(device.vendor) for device in devices}))
@@ -88,7 +89,7 @@ def _got(ask: Ask, seats: Sequence[Seat]) -> Iterator[tuple[str, str, str]]:
         yield (
             "pinned_ids",
             ", ".join(sorted(ask.ids)),
-            ", ".join(sorted(device.id for device in devices)),
+            ", ".join(sorted(device for seat in seats for device in seat.devices)),
         )
     hosts = ", ".join(sorted({seat.host.name for seat in seats}))
     if ask.names:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Mapping, Sequence
+import heapq
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
 
 from stowplan.model.reasons import Code, Reason
 from stowplan.model.room import Room
 from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.hosts import Host
+from stowplan.solver.matching import usable
+from stowplan.solver.rooms import Ints
 from stowplan.solver.situation import Situation, given_back
 
 NAMED = 3
@@ -17,10 +24,9 @@ NAMED = 3
 
 def outcompeted(situation: Situation, each: RunClass) -> Reason | None:
     """It fits alone: the room went to runs placed in this cycle, or nothing is proven."""
-    own = situation.room_beside_own(each)
-    if not situation.eligibility.fits(each.ask, lambda host: own[host.name]):
+    if not situation.rooms_beside_own(each).fits(each.ask):
         return None
-    rivals = _rivals(situation, each)
+    rivals = _Rivals(situation, each.ask).found()
     if not situation.proven or not rivals:
         took = f"; the room went to {_named(rivals)}" if rivals else ""
         message = f"fits alone{took}; not proven in the time given that it must wait"
@@ -32,62 +38,124 @@ def outcompeted(situation: Situation, each: RunClass) -> Reason | None:
     )
 
 
-def _rivals(situation: Situation, each: RunClass) -> list[str]:
-    """Return a smallest set found of runs placed in this cycle without which it would fit.
+class _Way(NamedTuple):
+    """Runs without which a host would take as many workers as it could at the start."""
 
-    Hosts are freed one by one, those first where the fewest runs must go.
-    """
-    ask, eligibility = each.ask, situation.eligibility
-    rooms = dict(situation.left)
-    ways: list[tuple[int, str, list[str], Room]] = []
-    for host in situation.hosts:
-        before = eligibility.slots(ask, host, rooms[host.name])
-        want = min(ask.tasks or 0, eligibility.slots(ask, host, host.start))
-        want = want if ask.may_share else min(want, 1)
-        if before >= want:
-            continue
-        gone, room = _displaced(situation, ask, host, want)
-        ways.append((len(gone), host.name, gone, room))
-    rivals: list[str] = []
-    for _, name, gone, room in sorted(ways, key=lambda way: way[:2]):
-        rooms[name] = room
-        rivals += [run for run in gone if run not in rivals]
-        if eligibility.fits(ask, lambda host: rooms[host.name]):
-            return _needed(situation, each, rivals)
-    return []
+    runs: tuple[str, ...]
+    place: int
+    """The host's."""
+    room: Room
+    """What is free there without them."""
 
 
-def _needed(situation: Situation, each: RunClass, rivals: Sequence[str]) -> list[str]:
-    """Return those of the rivals that must all go: with any one of them there it doesn't fit."""
-    needed = list(rivals)
-    for run in rivals:
-        fewer = [other for other in needed if other != run]
-        rooms = situation.left_without(fewer)
-        if situation.eligibility.fits(each.ask, functools.partial(_room_in, rooms)):
-            needed = fewer
-    return needed
+@dataclass(frozen=True)
+class _Rivals:
+    """A search for a smallest set of runs placed in this cycle without which one would fit."""
 
+    situation: Situation
+    ask: Ask
 
-def _room_in(rooms: Mapping[str, Room], host: Host) -> Room:
-    return rooms[host.name]
+    @cached_property
+    def _now(self) -> Ints:
+        """How many of its workers each host could take."""
+        return self.situation.rooms_left.workers(self.ask)
 
+    def found(self) -> list[str]:
+        """Return the set found; hosts are freed one by one, first where the fewest runs must go."""
+        missing = (self.ask.tasks or 0) - int(self._now.sum())
+        rivals: dict[str, None] = {}
+        for way in self._ways():
+            rivals.update(dict.fromkeys(way.runs))
+            missing -= self._workers(way.place, way.room) - int(self._now[way.place])
+            if missing <= 0:
+                return self._needed(list(rivals))
+        return []
 
-def _displaced(situation: Situation, ask: Ask, host: Host, want: int) -> tuple[list[str], Room]:
-    room = situation.left[host.name]
-    gone: list[str] = []
-    there = sorted(
-        situation.on_host[host.name],
-        key=lambda pair: (-pair[0].each.ask.gpus, -pair[0].each.ask.millicores, pair[0].run),
-    )
-    for start, seat in there:
-        if situation.eligibility.slots(ask, host, room) >= want:
-            break
-        if ask.array and start.run == ask.array:
-            continue
-        room = given_back(room, start.each.ask, seat)
-        if start.run not in gone:
-            gone.append(start.run)
-    return gone, room
+    def _ways(self) -> Iterator[_Way]:
+        """Yield how each host could be freed: by the number of runs that must go, then by name.
+
+        A host is looked at only once those are told of which fewer runs must surely go.
+        """
+        want = np.minimum(self.ask.tasks or 0, self.situation.rooms_at_start.workers(self.ask))
+        least = self._fewest(want)
+        places = np.nonzero(self._now < want)[0]
+        ready: list[tuple[int, int, _Way]] = []
+        for place in places[np.lexsort((places, least[places]))].tolist():
+            while ready and ready[0][:2] < (int(least[place]), place):
+                yield heapq.heappop(ready)[2]
+            way = self._displaced(place, int(want[place]))
+            heapq.heappush(ready, (len(way.runs), place, way))
+        while ready:
+            yield heapq.heappop(ready)[2]
+
+    def _fewest(self, want: Ints) -> Ints:
+        """Return a bound by host: at least so many runs must go for so many workers to fit."""
+        situation, ask = self.situation, self.ask
+        rooms, largest = situation.rooms_left, situation.largest_there
+        gpus = rooms.count(ask, lambda has: usable(ask, has))
+        short = np.stack(
+            (
+                want * ask.millicores - rooms.cores,
+                want * ask.memory_bytes - rooms.memory,
+                want * ask.gpus - gpus,
+            )
+        )
+        return np.max(np.maximum(0, -(-short // np.maximum(1, largest))), axis=0)
+
+    def _displaced(self, place: int, want: int) -> _Way:
+        host = self.situation.hosts[place]
+        room = self.situation.room_left(host)
+        gone: dict[str, None] = {}
+        there = sorted(
+            self.situation.on_host[host.name],
+            key=lambda pair: (-pair[0].each.ask.gpus, -pair[0].each.ask.millicores, pair[0].run),
+        )
+        for start, seat in there:
+            if self.situation.eligibility.slots(self.ask, host, room) >= want:
+                break
+            if self.ask.array and start.run == self.ask.array:
+                continue
+            room = given_back(room, start.each.ask, seat)
+            gone[start.run] = None
+        return _Way(tuple(gone), place, room)
+
+    def _needed(self, rivals: Sequence[str]) -> list[str]:
+        """Return those of the rivals that must all go: with any of them there it doesn't fit."""
+        needed = dict.fromkeys(rivals)
+        workers = {place: self._without(place, needed) for place in self._places_of(rivals)}
+        missing = (self.ask.tasks or 0) - int(self._now.sum())
+        missing -= sum(count - int(self._now[place]) for place, count in workers.items())
+        for run in rivals:
+            fewer = {other: None for other in needed if other != run}
+            changed = {place: self._without(place, fewer) for place in self._places_of([run])}
+            lost = sum(workers[place] - count for place, count in changed.items())
+            if missing + lost <= 0:
+                needed, missing = fewer, missing + lost
+                workers |= changed
+        return list(needed)
+
+    def _places_of(self, runs: Iterable[str]) -> set[int]:
+        situation = self.situation
+        return {
+            situation.place_of[seat.host.name]
+            for run in runs
+            for start in situation.starts_of_run(run)
+            for seat in start.seats
+        }
+
+    def _without(self, place: int, gone: dict[str, None]) -> int:
+        """Return how many workers a host could take if these runs hadn't started."""
+        host = self.situation.hosts[place]
+        room = self.situation.room_left(host)
+        for start, seat in self.situation.on_host[host.name]:
+            if start.run in gone:
+                room = given_back(room, start.each.ask, seat)
+        return self._workers(place, room)
+
+    def _workers(self, place: int, room: Room) -> int:
+        host: Host = self.situation.hosts[place]
+        most = (self.ask.tasks or 0) if self.ask.may_share else 1
+        return min(most, self.situation.eligibility.slots(self.ask, host, room))
 
 
 def _named(runs: Sequence[str]) -> str:

@@ -1,37 +1,50 @@
-"""How a placed run's hosts compare with all others: scores, fallbacks, and why no other host."""
+"""How the hosts of a class's runs compare with all others: scores, and who would take one more."""
 
 from __future__ import annotations
 
-import functools
-import itertools
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
-from stowplan.model.decision import Rejected, Scores
-from stowplan.model.reasons import Code, Reason
+import numpy as np
+
+from stowplan.model.decision import Scores
 from stowplan.solver import points
 from stowplan.solver.asks import RunClass
 from stowplan.solver.decode import Seat
-from stowplan.solver.explain import fallbacks
-from stowplan.solver.explain.alike import grouped
+from stowplan.solver.explain.worth import Figures, Worth
 from stowplan.solver.hosts import Host
-from stowplan.solver.matching import tally
-from stowplan.solver.situation import Situation, given_back
+from stowplan.solver.rooms import Ints
+from stowplan.solver.situation import Situation
 
 
-class Willing(NamedTuple):
-    """A host that could take one more worker of a class."""
+@dataclass(frozen=True)
+class Willing:
+    """Hosts that could take one more worker of a class, best first; an array for each figure."""
 
-    host: Host
-    at_risk: int
+    places: Ints
+    at_risk: Ints
     """How many GPUs at risk the worker would take."""
-    points: int
+    points: Ints
     """What the worker would earn there."""
-    gain: int
+    gain: Ints
     """What all workers there would earn more, itself included."""
+
+
+@dataclass(frozen=True)
+class Seated:
+    """What a run's workers earn where they are; an array for each figure, worker by worker."""
+
+    places: Ints
+    at_risk: Ints
+    points: Ints
+    lost: Ints
+    """What all workers there would earn less without it."""
+
+    @cached_property
+    def most_at_risk(self) -> int:
+        """How many GPUs at risk the worker takes that takes the most."""
+        return int(self.at_risk.max())
 
 
 @dataclass(frozen=True)
@@ -40,157 +53,79 @@ class Standing:
 
     situation: Situation
     each: RunClass
+    figures: Figures
 
     @cached_property
-    def refusing(self) -> tuple[Rejected, ...]:
-        """The hosts that can't take one more of its workers, with their reasons."""
-        ask, eligibility = self.each.ask, self.situation.eligibility
-        said = []
-        for host in eligibility.listed(ask):
-            failing = eligibility.failing(ask, host, self.situation.room_left(host))
-            if failing:
-                said.append((host.name, "", tuple(each.reason for each in failing)))
-        return tuple(Rejected(hosts=hosts, reasons=reasons) for hosts, _, reasons in grouped(said))
+    def worth(self) -> Worth:
+        """What workers of the class earn."""
+        return Worth(self.figures, self.each.ask)
 
     @cached_property
-    def willing(self) -> tuple[Willing, ...]:
-        """Hosts that could take one more worker, best first."""
-        ask, situation = self.each.ask, self.situation
-        found = []
-        for host in situation.eligibility.listed(ask):
-            room = situation.room_left(host)
-            if situation.eligibility.admits(ask, host, room):
-                risk = 0 if ask.healthy_only else max(0, ask.gpus - tally(ask, host, room).sound)
-                now = situation.plan.loads[host.name]
-                then = now.plus(ask, host, risk)
-                own, gain = points.of_worker(ask, host, then, risk), points.of_host(host, then)
-                found.append(Willing(host, risk, own, gain - points.of_host(host, now)))
-        return tuple(sorted(found, key=lambda each: (each.at_risk, -each.points, each.host.name)))
+    def willing(self) -> Willing:
+        """The hosts that could take one more worker."""
+        ask, rooms = self.each.ask, self.situation.rooms_left
+        listed = self.situation.listed(ask)
+        places = listed[rooms.slots(ask)[listed] > 0]
+        sound = rooms.count(ask, lambda has: has.sound)[places]
+        at_risk = np.maximum(0, ask.gpus - sound) * (not ask.healthy_only)
+        own, gain = self.worth.of_one_more(places, at_risk)
+        order = np.lexsort((places, -own, at_risk))
+        return Willing(places[order], at_risk[order], own[order], gain[order])
 
-    def points_of(self, seat: Seat) -> int:
-        """Return the points of a worker where it is."""
-        load = self.situation.plan.loads[seat.host.name]
-        return points.of_worker(self.each.ask, seat.host, load, seat.at_risk)
+    @cached_property
+    def seated(self) -> Mapping[str, Seated]:
+        """Where the workers of each run of the class are, by the run's name."""
+        starts = self.situation.starts_of(self.each)
+        seats = [seat for start in starts for seat in start.seats]
+        places = self._places(seats)
+        at_risk = np.array([seat.at_risk for seat in seats], np.int64)
+        own, lost = self.worth.of_one_there(places, at_risk)
+        ends: dict[str, tuple[int, int]] = {}
+        end = 0
+        for start in starts:  # the elements of an array stand one after the other
+            begin, end = end, end + len(start.seats)
+            ends[start.run] = (ends.get(start.run, (begin, end))[0], end)
+        return {
+            run: Seated(*(figure[begin:end] for figure in (places, at_risk, own, lost)))
+            for run, (begin, end) in ends.items()
+        }
 
-    def scores(self, seats: Sequence[Seat]) -> Scores:
+    @cached_property
+    def takers(self) -> Sequence[tuple[int, str, int]]:
+        """What one more worker would cost in points on each willing host, its name, its slots."""
+        places = np.sort(self.willing.places)
+        own, _ = self.worth.of_one_more(places, np.zeros_like(places))
+        slots = self.situation.rooms_left.slots(self.each.ask)[places]
+        names = self.situation.names[places].tolist()
+        return sorted(zip((-own).tolist(), names, slots.tolist(), strict=True))
+
+    def scores(self, run: str) -> Scores:
         """Return the scores of a run on its hosts: the mean over its workers."""
-
-        def mean(values: Iterator[float]) -> float:
-            listed = list(values)
-            return round(sum(listed) / len(listed), 4)
-
+        seated = self.seated[run]
+        hosts = [self.situation.hosts[place] for place in seated.places.tolist()]
         return Scores(
-            fit=mean(self._fit(seat.host) for seat in seats),
+            fit=_mean(self._fit(host) for host in hosts),
             time_to_result=1.0,
             cost_to_complete=1.0,
             recovery_value=1.0,
-            health=mean(_health(seat.host) for seat in seats),
-            points=round(mean(self.points_of(seat) / points.POINT for seat in seats), 3),
+            health=_mean(_health(host) for host in hosts),
+            points=round(_mean(own / points.POINT for own in seated.points.tolist()), 3),
         )
 
     def _fit(self, host: Host) -> float:
         whole = len(host.empty.devices)
         return 1 - len(self.situation.room_left(host).devices) / whole if whole else 0.0
 
-    def rejected(self, seats: Sequence[Seat]) -> tuple[Rejected, ...]:
-        """Return every other host with its reasons: those that would do, then those that can't."""
-        own = {seat.host.name for seat in seats}
-        rows = list(self._outranked(seats, own))
-        for row in self.refusing:
-            names = tuple(name for name in row.hosts if name not in own)
-            if names:
-                rows.append(
-                    row
-                    if len(names) == len(row.hosts)
-                    else Rejected(hosts=names, reasons=row.reasons)
-                )
-        return tuple(rows)
+    def _places(self, seats: Iterable[Seat]) -> Ints:
+        place_of = self.situation.place_of
+        return np.array([place_of[seat.host.name] for seat in seats], np.int64)
 
-    def _outranked(self, seats: Sequence[Seat], own: set[str]) -> Iterator[Rejected]:
-        risk = max(seat.at_risk for seat in seats)
-        worst = min(seats, key=self.points_of)
-        earned, lost = self.points_of(worst), self._lost_without(worst)
-        alike: dict[tuple[bool, int, int], list[str]] = {}
-        for each in self.willing:
-            if each.host.name in own:
-                continue
-            if each.at_risk > risk:
-                key = (True, each.at_risk, 0)
-            else:
-                better = (each.gain > lost) - (each.gain < lost)
-                key = (False, each.points, better)
-            alike.setdefault(key, []).append(each.host.name)
-        for (is_riskier, value, better), names in alike.items():
-            reason = _riskier(value, risk) if is_riskier else _not_better(value, earned, better)
-            yield Rejected(hosts=tuple(names), reasons=(reason,))
 
-    def _lost_without(self, seat: Seat) -> int:
-        """Return how many points fewer all runs on a worker's host would earn without it."""
-        load = self.situation.plan.loads[seat.host.name]
-        without = load.plus(self.each.ask, seat.host, seat.at_risk, times=-1)
-        return points.of_host(seat.host, load) - points.of_host(seat.host, without)
-
-    def fallbacks(self, seats: Sequence[Seat]) -> tuple[str, ...]:
-        """Return whole alternatives that fit with the rest fixed, best first.
-
-        Of an array, the hosts that could take one of its elements instead.
-        """
-        ask, situation = self.each.ask, self.situation
-        own = sorted(seat.host.name for seat in seats)
-        if len(seats) == 1 or ask.array:
-            names = [each.host.name for each in self.willing if each.host.name not in own]
-            return tuple(names[: fallbacks.MOST])
-        freed = dict(situation.left)
-        for seat in seats:
-            freed[seat.host.name] = given_back(freed[seat.host.name], ask, seat)
-        slots = {
-            host: situation.eligibility.slots(ask, host, freed[host.name])
-            for host in situation.eligibility.listed(ask)
-        }
-        takers = sorted((-self._worth(host, own), host.name, slots[host]) for host in slots)
-        takers = [each for each in takers if each[2]]
-        ways: Iterable[list[str]] = fallbacks.apart(takers, len(own))
-        if ask.may_share:
-            ways = fallbacks.sharing(takers, len(own), functools.partial(self._earned, own))
-        found = ("+".join(each) for each in ways if each != own)
-        return tuple(itertools.islice(found, fallbacks.MOST))
-
-    def _earned(self, own: Collection[str], names: Sequence[str]) -> int:
-        """Return what the run's workers would earn on these hosts, instead of on its own."""
-        ask, earned = self.each.ask, 0
-        hosts = {host.name: host for host in self.situation.hosts}
-        for name, count in Counter(names).items():
-            more = count - Counter(own)[name]
-            load = self.situation.plan.loads[name].plus(ask, hosts[name], 0, times=more)
-            earned += count * points.of_worker(ask, hosts[name], load, 0)
-        return earned
-
-    def _worth(self, host: Host, own: Collection[str]) -> int:
-        """Return the points of one of its workers on a host, where there is one or would be."""
-        load = self.situation.plan.loads[host.name]
-        load = load if host.name in own else load.plus(self.each.ask, host, 0)
-        return points.of_worker(self.each.ask, host, load, 0)
+def _mean(values: Iterable[float]) -> float:
+    listed = list(values)
+    return round(sum(listed) / len(listed), 4)
 
 
 def _health(host: Host) -> float:
     devices = host.machine.devices
     return sum(device.health == "healthy" for device in devices) / len(devices) if devices else 1.0
-
-
-def _riskier(value: int, reference: int) -> Reason:
-    text = f"would take {value} GPUs at risk, against {reference}"
-    return Reason.of(Code.OUTRANKED, text, stage="at_risk", value=value, reference=reference)
-
-
-def _not_better(value: int, earned: int, better: int) -> Reason:
-    """Return why a host wasn't chosen; `better`: whether all together would earn more there."""
-    there, here = value / points.POINT, earned / points.POINT
-    text = f"{there:g} points there, {here:g} where it is"
-    if better > 0:
-        text += "; the search ended before it was tried"
-    elif better < 0 and value >= earned:
-        text += "; all runs together earn more this way"
-    elif not better:
-        text = f"as good ({there:g} points)" if value == earned else f"{text}, as good for all"
-    stage = "points" if better else "canonical"
-    return Reason.of(Code.OUTRANKED, text, stage=stage, value=there, reference=here)

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from stowplan.model.decision import HostRow
 from stowplan.model.reasons import Code, Reason
-from stowplan.solver.asks import Ask, RunClass
+from stowplan.solver.asks import Ask
 from stowplan.solver.eligibility import Failing
-from stowplan.solver.explain.alike import grouped
+from stowplan.solver.explain.alike import MOST_ROWS, Said, ends, rows
 from stowplan.solver.hosts import Host
-from stowplan.solver.matching import tally, usable
+from stowplan.solver.matching import usable
+from stowplan.solver.rooms import Alike, Ints
 from stowplan.solver.situation import Situation
 
 READY = {"state", "freshness", "pressure", "accepting", "reserved_for"}
@@ -20,80 +25,117 @@ FITS = Reason.of(Code.OK, "has room for one of its workers")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one host says of a worker that waits."""
+    """What hosts of one sort would say of a worker that waits if they were empty."""
+
+    host: Host
+    """The first of them by name."""
+    places: Ints
+    """Of all of them, among all hosts."""
+    empty: tuple[Failing, ...]
+
+    @property
+    def count(self) -> int:
+        """How many hosts there are."""
+        return len(self.places)
+
+
+@dataclass(frozen=True)
+class Closest:
+    """The host that is short of room only, and of the least."""
 
     host: Host
     now: tuple[Failing, ...]
     """What fails with the room that the cycle leaves."""
-    empty: tuple[Failing, ...]
-    """What would fail if the host were empty."""
 
 
 @dataclass(frozen=True)
 class Why:
-    """Why the runs of a class wait, but for their place in line."""
+    """Why the runs of a class wait, but for their place in line: what every listed host says."""
 
-    verdicts: tuple[Verdict, ...]
-    rows: tuple[HostRow, ...]
-    closest: Verdict | None
-    """The host that is short of room only, and of the least; None: nothing could ever take it."""
-    ready: int
-    down: int
+    situation: Situation
+    ask: Ask
 
+    @cached_property
+    def verdicts(self) -> Sequence[Verdict]:
+        """What the hosts would say if they were empty, those of one sort together."""
+        situation, ask = self.situation, self.ask
+        found = []
+        for places in situation.rooms_empty.by_sort(situation.listed(ask)):
+            host = situation.hosts[int(places[0])]
+            failing = situation.eligibility.failing(ask, host, host.empty)
+            found.append(Verdict(host, places, failing))
+        return found
 
-def examined(situation: Situation, each: RunClass) -> Why:
-    """Return what every listed host says of a class that waits."""
-    eligibility = situation.eligibility
-    verdicts = tuple(
-        Verdict(
-            host,
-            eligibility.failing(each.ask, host, situation.room_left(host)),
-            eligibility.failing(each.ask, host, host.empty),
+    @cached_property
+    def now(self) -> Sequence[Alike]:
+        """What the hosts say with the room that the cycle leaves."""
+        listed = self.situation.listed(self.ask)
+        return self.situation.rooms_left.alike(self.ask, listed, MOST_ROWS)
+
+    @cached_property
+    def rows(self) -> tuple[HostRow, ...]:
+        """Every listed host with all its reasons."""
+        names, states = self.situation.names, self.situation.states
+        said = [
+            Said(alike.hosts[states[alike.hosts] == state], state, ends(alike))
+            for alike in self.now
+            for state in np.unique(states[alike.hosts]).tolist()
+        ]
+        return tuple(
+            HostRow(
+                hosts=tuple(names[row.hosts].tolist()),
+                state=self.situation.state_names[row.kind],
+                reasons=row.reasons or (FITS,),
+            )
+            for row in rows(said)
         )
-        for host in eligibility.listed(each.ask)
-    )
-    return Why(
-        verdicts,
-        _rows(verdicts),
-        _closest(situation, each.ask, verdicts),
-        ready=sum(_is_ready(verdict) for verdict in verdicts),
-        down=sum(verdict.host.machine.state == "down" for verdict in verdicts),
-    )
 
+    @cached_property
+    def checked(self) -> int:
+        """How many hosts count for the run."""
+        return sum(verdict.count for verdict in self.verdicts)
 
-def _is_ready(verdict: Verdict) -> bool:
-    """Whether a host passes the first two filters: up, fresh, and taking this work."""
-    return READY.isdisjoint(failing.rule.name for failing in verdict.empty)
+    @cached_property
+    def ready(self) -> int:
+        """How many of them pass the first two filters: up, fresh, and taking this work."""
+        return sum(
+            verdict.count
+            for verdict in self.verdicts
+            if READY.isdisjoint(failing.rule.name for failing in verdict.empty)
+        )
 
+    @cached_property
+    def down(self) -> int:
+        """How many of them are down."""
+        return sum(
+            verdict.count for verdict in self.verdicts if verdict.host.machine.state == "down"
+        )
 
-def _rows(verdicts: tuple[Verdict, ...]) -> tuple[HostRow, ...]:
-    groups = grouped(
-        (each.host.name, each.host.machine.state, tuple(f.reason for f in each.now) or (FITS,))
-        for each in verdicts
-    )
-    return tuple(
-        HostRow(hosts=hosts, state=state, reasons=reasons) for hosts, state, reasons in groups
-    )
+    @cached_property
+    def closest(self) -> Closest | None:
+        """The host that lacks the least room, or None where no room would be enough.
 
-
-def _closest(situation: Situation, ask: Ask, verdicts: tuple[Verdict, ...]) -> Verdict | None:
-    """Return the host that lacks the least room, or None where no room would be enough.
-
-    Of a run of several workers that don't all fit, a host that lacks some.
-    """
-    takers = [verdict for verdict in verdicts if not verdict.empty]
-    if (ask.tasks or 0) > 1:
-        if not situation.eligibility.fits(ask, lambda host: host.empty):
+        Of a run of several workers that don't all fit, a host that lacks some.
+        """
+        situation, ask = self.situation, self.ask
+        takers = [verdict.places for verdict in self.verdicts if not verdict.empty]
+        if not takers:
             return None
-        if not situation.eligibility.fits(ask, situation.room_left):
-            takers = [verdict for verdict in takers if verdict.now] or takers
-    return min(takers, key=lambda each: _lack(situation, ask, each), default=None)
+        places = np.sort(np.concatenate(takers))
+        if (ask.tasks or 0) > 1:
+            if not situation.rooms_empty.fits(ask):
+                return None
+            if not situation.rooms_left.fits(ask):
+                lacking = places[situation.rooms_left.slots(ask)[places] == 0]
+                places = lacking if len(lacking) else places
+        host = situation.hosts[_least_lacking(situation, ask, places)]
+        return Closest(host, situation.eligibility.failing(ask, host, situation.room_left(host)))
 
 
-def _lack(situation: Situation, ask: Ask, verdict: Verdict) -> tuple[int, float, str]:
-    """How much room a worker lacks on a host: GPUs first, then the share of cores and memory."""
-    room = situation.room_left(verdict.host)
-    gpus = max(0, ask.gpus - usable(ask, tally(ask, verdict.host, room)))
-    cores = max(0, ask.millicores - max(0, room.millicores)) / max(1, ask.millicores)
-    memory = max(0, ask.memory_bytes - max(0, room.memory_bytes)) / max(1, ask.memory_bytes)
-    return (gpus, cores + memory, verdict.host.name)
+def _least_lacking(situation: Situation, ask: Ask, places: Ints) -> int:
+    """Return which host lacks the least: GPUs first, then the share of cores and memory."""
+    rooms = situation.rooms_left
+    gpus = rooms.count(ask, lambda has: max(0, ask.gpus - usable(ask, has)))[places]
+    cores = np.maximum(0, ask.millicores - rooms.cores[places]) / max(1, ask.millicores)
+    memory = np.maximum(0, ask.memory_bytes - rooms.memory[places]) / max(1, ask.memory_bytes)
+    return int(places[np.lexsort((cores + memory, gpus))[0]])

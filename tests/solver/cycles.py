@@ -9,13 +9,15 @@ from stowplan.model.decision import Decision, Outcome, PlacedRun, WaitingRun
 from stowplan.model.reasons import Code, Figure, Reason
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import RunClass, classes_of
-from stowplan.solver.chain import Chain
+from stowplan.solver.chain import Chain, unwatched
 from stowplan.solver.choices import Choices
 from stowplan.solver.cycle import RULES, solve
 from stowplan.solver.decode import decoded
 from stowplan.solver.eligibility import Eligibility
+from stowplan.solver.grid import Grid
 from stowplan.solver.hosts import Host, hosts_of
 from stowplan.solver.interrupt import Interrupt
+from stowplan.solver.limits import Limits
 from stowplan.solver.linear import Sum
 from stowplan.solver.requests import Requests, requests_of
 from stowplan.solver.settings import Settings
@@ -127,14 +129,19 @@ def chain_of(snapshot: Snapshot, settings: Settings | None = None) -> Chain:
 
 def situation_of(snapshot: Snapshot) -> Situation:
     """Return the cycle of a snapshot once it is decided."""
-    chain = chain_of(snapshot)
+    settings = Settings.of(snapshot)
+    eligibility, requests = asked_of(snapshot, settings)
+    classes = classes_of(requests.asked, snapshot)
+    limits = Limits(snapshot, classes, eligibility)
+    chain = Chain(settings, Interrupt(), unwatched)
+    layout = solve_stages(Grid(classes, eligibility, eligibility.hosts), limits, chain)
     return Situation(
         snapshot=snapshot,
-        eligibility=Eligibility(RULES, chain.choices.hosts),
-        hosts=chain.choices.hosts,
-        classes=chain.choices.classes,
-        limits=chain.choices.limits,
-        plan=decoded(chain.choices, chain.values),
+        eligibility=eligibility,
+        hosts=eligibility.hosts,
+        classes=classes,
+        limits=limits,
+        plan=decoded(layout),
         proven=chain.stages[0].status == "OPTIMAL",
     )
 

@@ -23,9 +23,9 @@ def test_what_starts_is_not_free_any_more() -> None:
 def test_an_array_counts_the_room_that_its_own_elements_take() -> None:
     array = run("a", 1, array={"size": 9, "max_parallel": 2})
     s = situation_of(snapshot([machine("m", 4)], [array, run("b", 1)]))
-    beside = s.room_beside_own(class_of(s, "a"))
-    assert len(beside["m"].devices) == 2
-    assert s.room_beside_own(class_of(s, "b"))["m"] == host_of(s, "m").start
+    beside = s.rooms_beside_own(class_of(s, "a"))
+    assert len(beside.free["m"].devices) == 2
+    assert s.rooms_beside_own(class_of(s, "b")).free["m"] == host_of(s, "m").start
 
 
 def test_gpus_are_counted_by_workspace() -> None:

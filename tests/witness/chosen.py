@@ -16,7 +16,7 @@ from tests.witness.fits import slots
 from tests.witness.machines import Room, checked, rooms, usable
 from tests.witness.points import points, points_each
 from tests.witness.reasons import Said, reasons
-from tests.witness.rows import untrue
+from tests.witness.rows import rejected, untrue
 
 MOST_FALLBACKS = 10
 RISK = 60_000
@@ -60,7 +60,13 @@ class Chosen:
             for name, machine in self.machines.items()
             if name not in {worker.host for worker in outcome.workers}
         ]
-        self.seats = [self._seat(worker) for worker in outcome.workers]
+        self.rejected = rejected(decision, outcome)
+        self.seats = [self._seat(run, worker) for worker in outcome.workers]
+        self.peers = list(_peers(decision, outcome))
+        self.theirs = [
+            self._seat(by_name[each.run], worker) for each in self.peers for worker in each.workers
+        ]
+        """The places of all runs that share its table."""
         self.willing = {
             machine.name: self._worth(machine, self.there[machine.name], self.left[machine.name])
             for machine in self.others
@@ -69,7 +75,8 @@ class Chosen:
 
     def lies(self) -> Iterator[str]:
         yield from self._scores()
-        yield from untrue(self.outcome.rejected, self.others, self._of_other)
+        yield from untrue(self.rejected, self.others, self._of_other)
+        yield from self._shared()
         yield from self._fallbacks()
         for name, worth in self.willing.items():
             worst = self._worst()
@@ -78,10 +85,16 @@ class Chosen:
             ):
                 yield f"would earn more on {name}, and the most points are said to be proven"
 
-    def _seat(self, worker: Worker) -> Worth:
+    def _shared(self) -> Iterator[str]:
+        """Yield what is wrong with the run whose table it shares."""
+        shows = [each.run for each in self.peers if each.same_as is None]
+        if shows != [self.outcome.same_as or self.run.name]:
+            yield f"is the same as {self.outcome.same_as}, which shows no table of its own"
+
+    def _seat(self, run: Run, worker: Worker) -> Worth:
         """A worker where it is, beside the rest."""
         machine, rest = self.machines[worker.host], list(self.there[worker.host])
-        rest.remove(self.run)
+        rest.remove(run)
         risk = sum(
             device.health == "at_risk" and device.id in worker.devices for device in machine.devices
         )
@@ -114,12 +127,20 @@ class Chosen:
         if worth.at_risk > most:
             risks: dict[str, Figure] = {"value": worth.at_risk, "reference": most}
             return [[Said("OUTRANKED", {"stage": "at_risk", **risks})]]
-        allowed = []
-        for seat in self._worst():
-            stage = "canonical" if worth.gain == seat.gain else "points"
-            earned: dict[str, Figure] = {"value": worth.own / 1000, "reference": seat.own / 1000}
-            allowed.append([Said("OUTRANKED", {"stage": stage, **earned})])
-        return allowed
+        least = min(seat.gain for seat in self.theirs)
+        earned: dict[str, Figure] = {
+            "value": worth.own / 1000,
+            "reference": min(seat.own for seat in self.theirs) / 1000,
+        }
+        stage = "canonical" if worth.gain == least else "points"
+        words: tuple[str, ...] = ()
+        if worth.gain > least:
+            words = ("the search ended",)
+        elif worth.gain == least:
+            words = ("as good",)
+        elif worth.own >= min(seat.own for seat in self.theirs):
+            words = ("all runs together earn more",)
+        return [[Said("OUTRANKED", {"stage": stage, **earned}, words)]]
 
     def _fallbacks(self) -> Iterator[str]:
         told = self.outcome.fallbacks
@@ -183,6 +204,14 @@ class Chosen:
     def _fit(self, machine: Machine) -> float:
         whole = len(machine.devices)
         return (whole - len(self.left[machine.name].devices)) / whole if whole else 0.0
+
+
+def _peers(decision: Decision, outcome: PlacedRun) -> Iterator[PlacedRun]:
+    """All runs that share a table with one, itself included."""
+    table = outcome.same_as or outcome.run
+    for each in decision.outcomes:
+        if isinstance(each, PlacedRun) and table in (each.run, each.same_as):
+            yield each
 
 
 def _mean(values: Iterator[float]) -> float:

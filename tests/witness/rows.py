@@ -4,12 +4,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from stowplan.model.decision import HostRow, Rejected
+from stowplan.model.decision import Decision, HostRow, PlacedRun, Rejected
 from stowplan.model.fleet import Machine
 from tests.witness.reasons import Said
 
 type Truth = Callable[[Machine], Sequence[list[Said]]]
 """What may be said of a machine: one list of reasons, or any of several."""
+
+
+def rejected(decision: Decision, outcome: PlacedRun) -> list[Rejected]:
+    """What is said of the hosts that a run isn't on: by itself, and by the run it is the same as.
+
+    A host that it is on itself, or says something of, isn't what the other run says.
+    """
+    shared: tuple[Rejected, ...] = ()
+    if outcome.same_as is not None:
+        named = [each for each in decision.outcomes if each.run == outcome.same_as]
+        shared = next((each.rejected for each in named if isinstance(each, PlacedRun)), ())
+    told = {worker.host for worker in outcome.workers}
+    told |= {host for row in outcome.rejected for host in row.hosts}
+    rows = [
+        row.model_copy(update={"hosts": tuple(host for host in row.hosts if host not in told)})
+        for row in shared
+    ]
+    return _merged([*outcome.rejected, *(row for row in rows if row.hosts)])
+
+
+def _merged(rows: Sequence[Rejected]) -> list[Rejected]:
+    """Put rows together that two runs tell of different hosts in the same words."""
+    hosts: dict[str, list[str]] = {}
+    for row in rows:
+        hosts.setdefault(repr(row.reasons), []).extend(row.hosts)
+    reasons = {repr(row.reasons): row.reasons for row in rows}
+    return [Rejected(hosts=tuple(hosts[key]), reasons=reasons[key]) for key in hosts]
 
 
 def untrue(

@@ -62,6 +62,34 @@ def test_a_host_that_would_do_is_outranked_by_its_own_figures() -> None:
         assert any("of next" in lie for lie in told(rejected=wrong))
 
 
+ALIKE = snapshot(
+    [machine("full", 1, state="down"), *(machine(name, 2) for name in ("best", "next", "third"))],
+    [run("r", 2), run("s", 2)],
+)
+
+
+def told_of_second(**fields: Any) -> list[str]:
+    """The lies where this is said of the second of two runs alike instead of the truth."""
+    decision = solve(ALIKE)
+    outcomes = [
+        each.model_copy(update=fields) if each.run == "s" else each for each in decision.outcomes
+    ]
+    return lies(ALIKE, decision.model_copy(update={"outcomes": tuple(outcomes)}))
+
+
+def test_of_runs_alike_the_second_says_only_what_the_first_can_not() -> None:
+    first, second = (each for each in solve(ALIKE).outcomes if isinstance(each, PlacedRun))
+    assert (first.same_as, second.same_as) == (None, "r")
+    assert [row.hosts for row in second.rejected] == [(first.workers[0].host,)]
+    assert told_of_second() == []
+
+
+def test_a_table_that_is_not_the_first_ones_is_a_lie() -> None:
+    for other in ("s", "nobody", None):
+        assert told_of_second(same_as=other)
+    assert any("lists the hosts" in lie for lie in told_of_second(rejected=()))
+
+
 def test_scores_are_of_the_hosts_it_is_on() -> None:
     scores = placed(solve(FLEET)).scores
     for name in ("fit", "health", "points"):

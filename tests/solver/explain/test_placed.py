@@ -16,12 +16,13 @@ from stowplan.solver.situation import Situation
 from tests.build import Document, Place, broken, card, decided, machine, run, running, snapshot
 from tests.solver.cycles import class_of, gpus_of, host_of, placed, places, situation_of, told
 from tests.strategies import examples, snapshots
+from tests.witness.rows import rejected
 
 RISKY = card(health="at_risk")
 
 
-def _row(rejected: tuple[Rejected, ...], host: str) -> Rejected:
-    [row] = [each for each in rejected if host in each.hosts]
+def _row(rows: tuple[Rejected, ...], host: str) -> Rejected:
+    [row] = [each for each in rows if host in each.hosts]
     return row
 
 
@@ -138,12 +139,12 @@ def test_a_run_that_sets_no_rule_has_nothing_to_compare() -> None:
 def test_hosts_that_can_not_take_it_say_all_their_reasons() -> None:
     machines = [machine("m", 2), machine("n", 1, state="draining"), machine("o", 2, cpu_cores=1)]
     s = snapshot(machines, [run("a", 2, cpu_cores=2)])
-    rejected = placed(s, "a").rejected
-    assert [reason.code for reason in _row(rejected, "n").reasons] == [
+    rows = placed(s, "a").rejected
+    assert [reason.code for reason in _row(rows, "n").reasons] == [
         Code.MACHINE_DRAINING,
         Code.INSUFFICIENT_GPUS,
     ]
-    assert [reason.code for reason in _row(rejected, "o").reasons] == [Code.INSUFFICIENT_CPU]
+    assert [reason.code for reason in _row(rows, "o").reasons] == [Code.INSUFFICIENT_CPU]
 
 
 def test_hosts_with_the_same_reasons_share_a_row() -> None:
@@ -221,9 +222,9 @@ def test_every_other_host_is_rejected_exactly_once(snapshot: Snapshot) -> None:
             each = class_of(situation, outcome.run)
             own = {worker.host for worker in outcome.workers}
             listed = {host.name for host in situation.eligibility.listed(each.ask)}
-            rejected = [name for row in outcome.rejected for name in row.hosts]
-            assert sorted(rejected) == sorted(listed - own)
-            assert all(row.reasons for row in outcome.rejected)
+            rows = rejected(decision, outcome)
+            assert sorted(name for row in rows for name in row.hosts) == sorted(listed - own)
+            assert all(row.reasons for row in rows)
 
 
 # Fallbacks.
