@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import re
+import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
@@ -24,10 +25,16 @@ def refreshed(page: str, tables: str, limit: float) -> str:
 
 def _machine(limit: float) -> str:
     return (
-        f"Measured with a limit of {limit:g} s on {os.cpu_count()} cores ({_processor()}), "
-        f"Python {platform.python_version()}, OR-Tools {version('ortools')}, "
+        f"Stowplan at {_commit()}, with a limit of {limit:g} s, on {os.cpu_count()} cores "
+        f"({_processor()}); Python {platform.python_version()}, OR-Tools {version('ortools')}, "
         f"HiGHS {version('highspy')}."
     )
+
+
+def _commit() -> str:
+    """Return the commit that is checked out."""
+    command = ["git", "-C", str(PAGE.parent), "describe", "--always", "--dirty"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def _processor() -> str:
