@@ -10,14 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 
 import numpy as np
 
 from stowplan.solver.asks import Ask, RunClass
-from stowplan.solver.grid import CORES, MEMORY, Grid, Ints
-
-ROUNDED = 1 + 1e-9
-"""Floats are a little off: what could be asked is taken as a little more."""
+from stowplan.solver.grid import CORES, MEMORY, UNUSABLE, Grid, Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,17 +66,17 @@ def apart(grid: Grid, hosts: Iterable[int] | None = None) -> list[Cell]:
     return [_cell(grid, [host], binds) for host in chosen]
 
 
-def merged(grid: Grid, *, finer: bool = False) -> list[Cell]:
+def merged(grid: Grid, binds: Ints, *, finer: bool = False) -> list[Cell]:
     """Return hosts that are alike, together.
 
-    Where cores or memory can run short, or `finer`, only hosts with as many free GPUs.
+    Where cores or memory can run short (by `binding`), or `finer`, only hosts with as many free
+    GPUs.
     """
-    binds = _binding(grid)
     by_free = finer or bool(binds.any())
-    patterns = [_pattern(grid, sort) for sort in range(len(grid.sorts))]
+    patterns = [_pattern(grid, sort) for sort in range(len(grid.families))]
     users_of = [{lot: tuple(sorted(users)) for lot, _, users in kinds} for kinds in grid.kinds]
     alike: dict[object, list[int]] = {}
-    for host, (sort, lots) in enumerate(zip(grid.sort_of, grid.lots, strict=True)):
+    for host, (sort, lots) in enumerate(zip(grid.family_of, grid.lots, strict=True)):
         if not patterns[sort]:
             continue
         free = tuple(
@@ -92,15 +90,18 @@ def merged(grid: Grid, *, finer: bool = False) -> list[Cell]:
     return [_cell(grid, hosts, binds) for hosts in alike.values()]
 
 
-def signatures(grid: Grid, *, joined: bool) -> list[Signature]:
-    """Return the signatures of all classes that could be somewhere; `joined`: shared ones."""
-    cores, memory = _binding(grid).any(axis=1)
+def signatures(grid: Grid, binds: Ints | None = None) -> list[Signature]:
+    """Return the signatures of all classes that could be somewhere.
+
+    Without `binds` each class has its own.
+    """
+    cores, memory = (True, True) if binds is None else binds.any(axis=1)
     alike: dict[object, list[int]] = {}
     for index, each in enumerate(grid.classes):
         ask = each.ask
         if not len(grid.where[index]):
             continue
-        alone = not joined or ((ask.tasks or 0) > 1 and not ask.may_share)
+        alone = binds is None or ((ask.tasks or 0) > 1 and not ask.may_share)
         key = (
             index if alone else None,
             ask.gpus,
@@ -127,7 +128,7 @@ def _pattern(grid: Grid, sort: int) -> tuple[int, ...]:
 def _cell(grid: Grid, hosts: Sequence[int], binds: Ints) -> Cell:
     free: dict[tuple[bool, frozenset[int]], int] = {}
     for host in hosts:
-        for lot, at_risk, users in grid.kinds[grid.sort_of[host]]:
+        for lot, at_risk, users in grid.kinds[grid.family_of[host]]:
             if grid.lots[host][lot]:
                 key = (at_risk, users)
                 free[key] = free.get(key, 0) + grid.lots[host][lot]
@@ -142,23 +143,31 @@ def _cell(grid: Grid, hosts: Sequence[int], binds: Ints) -> Cell:
     )
 
 
-def _binding(grid: Grid) -> Ints:
+def binding(grid: Grid) -> Ints:
     """Return by column and host whether more cores, or memory, could be asked for than are free.
 
     What workers with GPUs ask is at most the greatest ask for one GPU, times the free GPUs; to
     that come all the workers without GPUs that there are.
     """
-    sorts = len(grid.sorts)
-    for_a_gpu, without = np.zeros((2, sorts)), np.zeros((2, sorts))
-    for index, each in enumerate(grid.classes):
-        ask = each.ask
-        there = np.array([usable >= 0 for usable in grid.usable[index]], bool)
-        for column, amount in ((CORES, ask.millicores), (MEMORY, ask.memory_bytes)):
-            if ask.gpus:
-                most = np.maximum(for_a_gpu[column], amount / ask.gpus)
-                for_a_gpu[column] = np.where(there, most, for_a_gpu[column])
-            else:
-                without[column] += np.where(there, amount * each.count * (ask.tasks or 0), 0)
-    asked = for_a_gpu[:, grid.sort_of] * grid.usable_gpus + without[:, grid.sort_of]
-    short = (asked * ROUNDED > np.maximum(grid.room[:2], 0)) & (asked > 0)
-    return short.astype(np.int64)
+    binds = np.zeros((2, len(grid.hosts)), np.int64)
+    for sort in range(len(grid.families)):
+        here = np.nonzero(grid.family_of == sort)[0]
+        asks = [
+            (each.ask, each.count * (each.ask.tasks or 0))
+            for each, usable in zip(grid.classes, grid.usable, strict=True)
+            if usable[sort] != UNUSABLE
+        ]
+        for column in (CORES, MEMORY):
+            without = sum(_amount(ask, column) * most for ask, most in asks if not ask.gpus)
+            greatest = [Fraction(_amount(ask, column), ask.gpus) for ask, _ in asks if ask.gpus]
+            for_a_gpu = max(greatest, default=Fraction(0))
+            usable_gpus, free = grid.usable_gpus[here].tolist(), grid.room[column, here].tolist()
+            binds[column, here] = [
+                0 < for_a_gpu * gpus + without > max(0, room)
+                for gpus, room in zip(usable_gpus, free, strict=True)
+            ]
+    return binds
+
+
+def _amount(ask: Ask, column: int) -> int:
+    return ask.millicores if column == CORES else ask.memory_bytes

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 from stowplan.solver import points
 from stowplan.solver.bounds import Bounds
-from stowplan.solver.cells import Cell, merged, signatures
+from stowplan.solver.cells import Cell, binding, merged, signatures
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
 from stowplan.solver.draws import idle, in_turn, used, wanted
@@ -26,6 +26,7 @@ from stowplan.solver.limits import Limits as Shared
 from stowplan.solver.linear import Goal
 from stowplan.solver.neighbourhoods import EACH, Neighbourhoods
 from stowplan.solver.overcells import better_over_cells
+from stowplan.solver.packing import packed
 from stowplan.solver.search import search
 
 
@@ -36,7 +37,8 @@ class Cellwise:
         """Start with the best of a few greedy ways."""
         self.grid, self.shared, self.chain = grid, shared, chain
         self._began = time.monotonic()
-        self.choices = self._program(merged(grid))
+        self._binds = binding(grid)
+        self.choices = self._program(merged(grid, self._binds))
         self.bounds = Bounds(self.choices)
         self.layout = greedy(self.choices, lambda it: self.bounds.is_best(it) or chain.is_over())
         self._report("place, greedy", *self._weighed())
@@ -57,7 +59,7 @@ class Cellwise:
             if self.bounds.is_best(self.layout) or chain.is_over():
                 break
             if finer:
-                cells = merged(self.grid, finer=True)
+                cells = merged(self.grid, self._binds, finer=True)
                 if len(cells) == len(self.choices.cells):
                     continue
                 self.choices = self._program(cells)
@@ -92,12 +94,13 @@ class Cellwise:
         tally.objective = at_risk_taken(self.layout)
         if tally.objective:
             tally.bound = self._least_at_risk(tally)
+            tally.objective = at_risk_taken(self.layout)
             self._move_off_risk(tally)
         tally.proven = tally.objective == tally.bound
         chain.stages.append(tally.stage())
 
     def _least_at_risk(self, tally: Tally) -> int:
-        """Return a bound on the GPUs at risk, with the runs that start."""
+        """Return a bound on the GPUs at risk; where its cells pack, they give the layout."""
         chain, choices = self.chain, self.choices
         fixed = self.bounds.fixed_above(None, self.layout.started)
         goal = Goal(choices.at_risk_taken(), maximise=False)
@@ -113,6 +116,9 @@ class Cellwise:
         )
         chain.logs.append(f"#### at_risk, over cells\n{found.log}")
         tally.spend(found)
+        other = packed(choices, found.values)
+        if other.started == self.layout.started:
+            self.layout = min(other, self.layout, key=at_risk_taken)
         return found.bound
 
     def _move_off_risk(self, tally: Tally) -> None:
@@ -153,7 +159,7 @@ class Cellwise:
         chain.stages.append(tally.stage())
 
     def _program(self, cells: list[Cell]) -> Choices:
-        choices = Choices(self.grid, self.shared, cells, signatures(self.grid, joined=True))
+        choices = Choices(self.grid, self.shared, cells, signatures(self.grid, self._binds))
         self.chain.measure(choices.program)
         return choices
 

@@ -67,8 +67,8 @@ class Choices:
 
     def host_of(self, cell: Cell) -> Host:
         """Return the host of a cell that is a single one."""
-        (host,) = cell.hosts.tolist()
-        return self.grid.hosts[host]
+        (place,) = cell.hosts
+        return self.grid.hosts[int(place)]
 
     def cells_for(self, each: Signature) -> Sequence[Cell]:
         """Return the cells where a worker of the signature could be."""
@@ -173,13 +173,12 @@ class Choices:
                 for cohort, count in enumerate(layout.started[index]):
                     for column in self.starting(own, cohort).terms:
                         values[column] = count
-        there = layout.by_host() if any(len(cell.kinds) > 1 for cell in self.cells) else []
         for cell in self.cells:
             for each in self.signatures_in(cell):
                 (column,) = self.workers_in(each, cell).terms
                 values[column] = sum(layout.workers_in(own, cell.hosts) for own in each.members)
             if len(cell.kinds) > 1:
-                self._hand_out(cell, there, values)
+                self._hand_out(cell, layout, values)
         return self.program.completed(values)
 
     def settle(self, values: Sequence[int], layout: Layout) -> None:
@@ -192,14 +191,12 @@ class Choices:
                 for cell in self.cells_for(each):
                     layout.set(index, int(cell.hosts[0]), self.workers_in(each, cell).at(values))
 
-    def _hand_out(
-        self, cell: Cell, there: Sequence[Sequence[tuple[int, int]]], values: list[int]
-    ) -> None:
+    def _hand_out(self, cell: Cell, layout: Layout, values: list[int]) -> None:
         """Set how many GPUs of each kind go to each signature, where it may choose."""
         kinds = {(kind.at_risk, kind.users): kind for kind in cell.kinds}
         signature_of = {index: each for each in self.signatures_in(cell) for index in each.members}
         for host in cell.hosts.tolist():
-            for part in handed_out(self.grid, host, there[host]):
+            for part in handed_out(self.grid, host, layout.on(host)):
                 each = signature_of[part.owner]
                 if len(self.kinds_for(each, cell)) > 1:
                     (column,) = self.gpus_of(each, kinds[part.at_risk, part.users]).terms

@@ -18,7 +18,7 @@ WANTED = 16
 
 def used(grid: Grid) -> list[int]:
     """Return the hosts on which some class could be, by their places in the grid."""
-    return np.unique(np.concatenate([*grid.where, np.zeros(0, np.int64)])).tolist()
+    return sorted({host for there in grid.where for host in there.tolist()})
 
 
 def in_turn(grid: Grid, draw: random.Random) -> Iterator[Sequence[int]]:
@@ -27,7 +27,7 @@ def in_turn(grid: Grid, draw: random.Random) -> Iterator[Sequence[int]]:
     while hosts:
         draw.shuffle(hosts)
         if draw.random() < 0.5:
-            hosts.sort(key=lambda host: int(grid.sort_of[host]))
+            hosts.sort(key=lambda host: int(grid.family_of[host]))
         for start in range(0, len(hosts), TOGETHER):
             yield hosts[start : start + TOGETHER]
 
@@ -43,4 +43,5 @@ def idle(layout: Layout, hosts: Sequence[int]) -> Ints:
     """Return how much of each host waits to be used: GPUs, and a little for each core."""
     there = np.array(hosts, np.int64)
     cores = layout.room[CORES, there].clip(0) // 1000
-    return layout.free[there].clip(0) * 1000 + cores
+    amounts: Ints = layout.free[there].clip(0) * 1000 + cores
+    return amounts

@@ -31,6 +31,7 @@ class Eligibility:
     rules: Sequence[Rule]
     hosts: Sequence[Host]
     _fixed: dict[tuple[Ask, int], tuple[Failing, ...]] = field(default_factory=dict)
+    _fails: dict[tuple[Ask, int], bool] = field(default_factory=dict)
 
     def listed(self, ask: Ask) -> list[Host]:
         """Return the hosts that count for a run: those in its pools, and those it names."""
@@ -62,7 +63,14 @@ class Eligibility:
 
     def fails(self, ask: Ask, host: Host) -> bool:
         """Whether the host can't take such a worker, however much room it has."""
-        return bool(self.of_any_room(ask, host))
+        key = (ask, host.family)
+        if key not in self._fails:
+            self._fails[key] = any(
+                rule.why_not(ask, host, host.empty)
+                for rule in self.rules
+                if rule.why_not and not rule.reads_room
+            )
+        return self._fails[key]
 
     def admits(self, ask: Ask, host: Host, room: Room) -> bool:
         """Whether the host can take one worker with this much room: `failing` would be empty."""
@@ -74,7 +82,7 @@ class Eligibility:
         What the rules that read room say one by one, as one figure: much faster than
         asking each for its reason. A test holds the two against each other.
         """
-        if self.of_any_room(ask, host):
+        if self.fails(ask, host):
             return 0
         slots = PLENTY
         if ask.millicores:

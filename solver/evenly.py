@@ -34,11 +34,11 @@ def spread_evenly(
     full = list(values)
     full.append(WHOLE)
     for cell in choices.cells:
-        taken = (
+        asked = (
             (choices.millicores_taken(cell), cell.millicores),
             (choices.memory_taken(cell), cell.memory_bytes),
         )
-        taken = [(amount, free) for amount, free in taken if amount and free]
+        taken = [(amount, free) for amount, free in asked if amount and free]
         if not taken:
             continue
         share = program.variable(WHOLE)
@@ -50,5 +50,14 @@ def spread_evenly(
         return list(values)
     program.post("evenly", rows)
     goal = Goal(total(weighed), maximise=False)
-    found = search(program, goal, full, limits, trivial=0, fixed=fixed, interrupt=interrupt)
+    found = search(
+        program,
+        goal,
+        full,
+        limits,
+        trivial=0,
+        fixed=fixed,
+        interrupt=interrupt,
+        hinted=False,
+    )
     return found.values[: len(values)]

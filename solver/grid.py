@@ -28,27 +28,27 @@ ALL = slice(None)
 
 
 class Grid:
-    """What each class asks of each host, in arrays that hosts of one sort share."""
+    """What each class asks of each host, in arrays that hosts of one family share."""
 
     def __init__(
         self, classes: Sequence[RunClass], eligibility: Eligibility, hosts: Sequence[Host]
     ) -> None:
-        """Ask the rules once for each class and sort of host."""
+        """Ask the rules once for each class and family of host."""
         self.classes = tuple(classes)
         self.hosts = tuple(hosts)
         self.eligibility = eligibility
         first: dict[int, int] = {}
-        sort_of = [first.setdefault(host.sort, len(first)) for host in self.hosts]
-        self.sort_of: Ints = np.array(sort_of, np.int64)
-        """The sort of each host."""
-        self.sorts = [self.hosts[sort_of.index(sort)] for sort in range(len(first))]
-        """One host of each sort."""
-        self.usable = [[self._usable(each.ask, host) for host in self.sorts] for each in classes]
-        """By class and sort: the lots that a worker may be given, as bits; UNUSABLE: none does."""
-        self.pools = [self._pools(sort) for sort in range(len(self.sorts))]
-        """By sort: its pools, as bits of lots."""
-        self.kinds = [self._kinds(sort) for sort in range(len(self.sorts))]
-        """By sort: its lots that some class may use: lot, whether at risk, and which classes."""
+        family_of = [first.setdefault(host.family, len(first)) for host in self.hosts]
+        self.family_of: Ints = np.array(family_of, np.int64)
+        """The family of each host, by number."""
+        self.families = [self.hosts[family_of.index(family)] for family in range(len(first))]
+        """One host of each family."""
+        self.usable = [[self._usable(each.ask, host) for host in self.families] for each in classes]
+        """By class and family: the lots that a worker may be given, as bits; UNUSABLE: none does."""
+        self.pools = [self._pools(family) for family in range(len(self.families))]
+        """By family: its pools, as bits of lots."""
+        self.kinds = [self._kinds(family) for family in range(len(self.families))]
+        """By family: its lots that some class may use: lot, whether at risk, and which classes."""
         self.columns = 2 + max(map(len, self.pools), default=0)
         self.lots: list[list[int]] = [[lot.free(host.start) for lot in host.lots] for host in hosts]
         """By host and lot: how many GPUs are free."""
@@ -85,8 +85,9 @@ class Grid:
         """Return where in `where[index]` these hosts are; those that aren't there are left out."""
         there = self.where[index]
         at = np.searchsorted(there, hosts)
-        at = at[at < len(there)]
-        return at[np.isin(there[at], hosts)]
+        inside = at < len(there)
+        at, hosts = at[inside], hosts[inside]
+        return at[there[at] == hosts]
 
     def free_for(self, index: int, hosts: Ints) -> Ints:
         """Return how many GPUs that a class may use are free on hosts of its own, at the start."""
@@ -94,7 +95,7 @@ class Grid:
             2 + pools.index(own) if own > 0 else 0
             for own, pools in zip(self.usable[index], self.pools, strict=True)
         ]
-        free: Ints = self.room[np.array(pool_of)[self.sort_of[hosts]], hosts]
+        free: Ints = self.room[np.array(pool_of)[self.family_of[hosts]], hosts]
         return free
 
     def fits(self, index: int) -> bool:
@@ -120,28 +121,28 @@ class Grid:
         lots = sum(1 << index for index, lot in enumerate(host.lots) if is_usable(ask, lot))
         return lots or UNUSABLE
 
-    def _kinds(self, sort: int) -> list[tuple[int, bool, frozenset[int]]]:
+    def _kinds(self, family: int) -> list[tuple[int, bool, frozenset[int]]]:
         found = []
-        for lot, being in enumerate(self.sorts[sort].lots):
+        for lot, being in enumerate(self.families[family].lots):
             users = frozenset(
                 index
                 for index, usable in enumerate(self.usable)
-                if usable[sort] > 0 and usable[sort] >> lot & 1
+                if usable[family] > 0 and usable[family] >> lot & 1
             )
             if users:
                 found.append((lot, being.condition == "at_risk", users))
         return found
 
-    def _pools(self, sort: int) -> list[int]:
-        found = {usable[sort] for usable in self.usable if usable[sort] > 0}
+    def _pools(self, family: int) -> list[int]:
+        found = {usable[family] for usable in self.usable if usable[family] > 0}
         return sorted(_closed(found))
 
     def _room(self) -> Ints:
         room = np.full((self.columns, len(self.hosts)), PLENTY, np.int64)
         room[CORES] = [host.start.millicores for host in self.hosts]
         room[MEMORY] = [host.start.memory_bytes for host in self.hosts]
-        for position, (sort, lots) in enumerate(zip(self.sort_of, self.lots, strict=True)):
-            for column, pool in enumerate(self.pools[sort], start=2):
+        for position, (family, lots) in enumerate(zip(self.family_of, self.lots, strict=True)):
+            for column, pool in enumerate(self.pools[family], start=2):
                 room[column, position] = sum(
                     free for lot, free in enumerate(lots) if pool >> lot & 1
                 )
@@ -149,15 +150,15 @@ class Grid:
 
     def _gpus(self) -> tuple[Ints, Ints]:
         usable, sound = np.zeros((2, len(self.hosts)), np.int64)
-        for position, (sort, lots) in enumerate(zip(self.sort_of, self.lots, strict=True)):
-            for lot, at_risk, _ in self.kinds[sort]:
+        for position, (family, lots) in enumerate(zip(self.family_of, self.lots, strict=True)):
+            for lot, at_risk, _ in self.kinds[family]:
                 usable[position] += lots[lot]
                 sound[position] += 0 if at_risk else lots[lot]
         return usable, sound
 
     def _find_hosts(self, index: int) -> None:
         ask, usable = self.classes[index].ask, np.array(self.usable[index], np.int64)
-        there = np.nonzero(usable[self.sort_of] != UNUSABLE)[0] if len(self.sorts) else _NONE
+        there = np.nonzero(usable[self.family_of] != UNUSABLE)[0] if len(self.families) else _NONE
         self.where.append(there)
         self._asked.append(self._needs(index, ask))
         slots = self.slots(index, self.room)
@@ -175,14 +176,14 @@ class Grid:
         ]
         if not ask.gpus:
             return needs
-        by_sort = np.zeros((self.columns, len(self.sorts)), np.int64)
-        for sort, own in enumerate(self.usable[index]):
+        by_family = np.zeros((self.columns, len(self.families)), np.int64)
+        for family, own in enumerate(self.usable[index]):
             if own > 0:
-                for column, pool in enumerate(self.pools[sort], start=2):
-                    by_sort[column, sort] = ask.gpus * (own & ~pool == 0)
+                for column, pool in enumerate(self.pools[family], start=2):
+                    by_family[column, family] = ask.gpus * (own & ~pool == 0)
         for column in range(2, self.columns):
-            if by_sort[column].any():
-                needs.append((column, by_sort[column][self.sort_of[there]]))
+            if by_family[column].any():
+                needs.append((column, by_family[column][self.family_of[there]]))
         return needs
 
 

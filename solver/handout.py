@@ -29,7 +29,7 @@ def at_risk_taken(layout: Layout) -> int:
     return sum(
         part.amount
         for host, there in enumerate(layout.by_host())
-        if there and risky[grid.sort_of[host]]
+        if there and risky[grid.family_of[host]]
         for part in handed_out(grid, host, there)
         if part.at_risk
     )
@@ -50,7 +50,7 @@ def handed_out(grid: Grid, host: int, there: Sequence[tuple[int, int]]) -> list[
     ]
     kinds = [
         (lot, at_risk, users)
-        for lot, at_risk, users in grid.kinds[grid.sort_of[host]]
+        for lot, at_risk, users in grid.kinds[grid.family_of[host]]
         if grid.lots[host][lot]
     ]
     kinds.sort(key=lambda kind: (kind[1], len(kind[2]), kind[0]))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Collection, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Literal, NamedTuple
 
@@ -87,6 +87,8 @@ class Host:
     drives: Mapping[str, Reach]
     sort: int
     """Hosts of one sort are the same to every rule, but for what is free there."""
+    family: int
+    """Hosts of one family fail the same rules for every run, if not in the same words."""
     matching: dict[object, tuple[Lot, ...]] = field(default_factory=dict, repr=False)
     """The lots that are what an ask wants, by ask: remembered by `solver.matching`."""
 
@@ -101,8 +103,17 @@ def hosts_of(snapshot: Snapshot) -> tuple[Host, ...]:
     rooms = free_room(snapshot)
     told = _Told.by(snapshot)
     sorts: dict[Hashable, int] = {}
+    families: dict[Hashable, int] = {}
     machines = sorted(snapshot.fleet.machines, key=lambda machine: machine.name)
-    return tuple(_host(machine, snapshot, rooms[machine.name], told, sorts) for machine in machines)
+    found = []
+    for machine in machines:
+        host, read = _host(machine, snapshot, rooms[machine.name], told)
+        own = tuple((key, host.labels.get(key)) for key in told.labels)
+        wanted = tuple(pair for pair in own if pair in told.wanted)
+        sort = sorts.setdefault((read, own), len(sorts))
+        family = families.setdefault((read, wanted), len(families))
+        found.append(replace(host, sort=sort, family=family))
+    return tuple(found)
 
 
 class _Told(NamedTuple):
@@ -110,22 +121,27 @@ class _Told(NamedTuple):
 
     machines: frozenset[str]
     devices: frozenset[str]
-    labels: frozenset[str]
-    """Keys of labels."""
+    wanted: frozenset[tuple[str, str | None]]
+    """Labels, and the pools of workspaces."""
+    labels: tuple[str, ...]
+    """The keys of those labels."""
 
     @classmethod
     def by(cls, snapshot: Snapshot) -> _Told:
         runs = snapshot.runs
+        wanted = {pair for run in runs for pair in run.node_selection.match_labels.items()}
+        pools = (workspace.pools or () for workspace in snapshot.policy.workspaces)
+        wanted |= {(POOL, pool) for own in pools for pool in own}
         return cls(
             frozenset(name for run in runs for name in run.node_selection.names),
             frozenset(device for run in runs for device in run.gpus.ids),
-            frozenset(key for run in runs for key in run.node_selection.match_labels) | {POOL},
+            frozenset(wanted),
+            tuple(sorted({key for key, _ in wanted} | {POOL})),
         )
 
 
-def _host(
-    machine: Machine, snapshot: Snapshot, room: Room, told: _Told, sorts: dict[Hashable, int]
-) -> Host:
+def _host(machine: Machine, snapshot: Snapshot, room: Room, told: _Told) -> tuple[Host, Hashable]:
+    """Return a machine as a host, and what rules read of it beside its labels and its room."""
     age = snapshot.now - (machine.reported_at or snapshot.now)
     age_s = math.ceil(age.total_seconds())
     labels = {**machine.labels, **machine.reserved_for}
@@ -142,7 +158,6 @@ def _host(
         machine.only,
         machine.capabilities,
         tuple(sorted(machine.reserved_for.items())),
-        tuple((key, labels[key]) for key in sorted(told.labels) if key in labels),
         machine.constraints.max_accelerators,
         machine.cpu_pressure,
         empty.millicores,
@@ -151,7 +166,7 @@ def _host(
         bookings,
         tuple(drives.values()),
     )
-    return Host(
+    host = Host(
         machine=machine,
         labels=labels,
         age_s=age_s,
@@ -162,8 +177,10 @@ def _host(
         empty=empty,
         bookings=bookings,
         drives=drives,
-        sort=sorts.setdefault(read, len(sorts)),
+        sort=0,
+        family=0,
     )
+    return host, read
 
 
 def _lots(machine: Machine, pinned: Collection[str]) -> tuple[Lot, ...]:

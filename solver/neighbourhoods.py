@@ -49,7 +49,7 @@ class Neighbourhoods:
         self._shared = shared
         self._limits = replace(limits, deterministic=EACH)
         self._interrupt = interrupt
-        self._signature = {each.members[0]: each for each in signatures(layout.grid, joined=False)}
+        self._signature = {each.members[0]: each for each in signatures(layout.grid)}
 
     def start_more(self, hosts: Sequence[int]) -> Gain:
         """Start more weight on these hosts, tier before tier; all else stays."""

@@ -23,6 +23,7 @@ from stowplan.model.reasons import Code, Reason
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot, content_hash
 from stowplan.model.topology import cliques_of
+from stowplan.model.uncollected import uncollected
 from stowplan.model.warnings import warnings
 from stowplan.solver.asks import RunClass, queue_order, waiting_elements
 from stowplan.solver.decode import Start
@@ -44,6 +45,7 @@ from stowplan.solver.settings import Settings
 from stowplan.solver.situation import Situation
 
 
+@uncollected()
 def decision_of(
     situation: Situation, requests: Requests, account: SolverAccount, settings: Settings
 ) -> Decision:
@@ -121,7 +123,7 @@ class _Outcomes:
             group=_nvlink_domain(seats[0].host) if ask.tasks == 1 and not ask.array else None,
             workers=workers_of(starts),
             profile=ask.profile,
-            value=value_of(ask),
+            value=value_of(ask.profile),
             scores=tables.standing.scores(run.name),
             fallbacks=fallbacks(tables.standing, seats),
             rejected=told.rows,

@@ -16,8 +16,8 @@ from stowplan.solver.search import search
 
 OF_TIME = 0.25
 """The share of the stage's time for one tier over cells."""
-EVENLY = 0.02
-"""The share for spreading the answer."""
+EVENLY = 0.1
+"""Deterministic time for spreading the answer."""
 RESTRICTED = 2000
 """Past so many variables a tier is first searched over those that relaxation or hint use."""
 
@@ -33,7 +33,7 @@ def better_over_cells(bounds: Bounds, layout: Layout, chain: Chain, tally: Tally
             break
     fixed = bounds.fixed_above(None, choices.started(values))
     limits = chain.limits("place", gap)
-    limits = replace(limits, deterministic=limits.deterministic * EVENLY)
+    limits = replace(limits, deterministic=min(limits.deterministic, EVENLY))
     values = spread_evenly(choices, values, fixed, limits, chain.interrupt)
     found = packed(choices, values)
     if not Ledger(choices, found).holds():

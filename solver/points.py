@@ -159,8 +159,8 @@ def most(grid: Grid, started: Mapping[str, int]) -> int:
     for each, there in zip(grid.classes, grid.where, strict=True):
         if not len(there):
             continue
-        of_sort = np.array([_at_best(each.ask, host) for host in grid.sorts], np.int64)
-        best = int((of_sort[grid.sort_of[there]] + free[there]).max())
+        of_sort = np.array([_at_best(each.ask, host) for host in grid.families], np.int64)
+        best = int((of_sort[grid.family_of[there]] + free[there]).max())
         bound += started[each.name] * (each.ask.tasks or 0) * best
     return bound
 

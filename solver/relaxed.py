@@ -77,19 +77,19 @@ def _bound(part: Part, prices: Sequence[float], maximise: bool) -> int:
     """
     sign = 1 if maximise else -1
     worth = {column: float(sign * value) for column, value in part.goal.items()}
-    total, size = 0.0, 0.0
+    value, size = 0.0, 0.0
     for row, price in zip(part.rows, prices, strict=True):
         own = sign * price
         end = row.high if own > 0 else row.low
         if not own or abs(end) == UNBOUNDED:
             continue
-        total += own * end
+        value += own * end
         size += abs(own * end)
-        for column, value in row.terms.items():
-            worth[column] = worth.get(column, 0.0) - own * value
-    for column, value in worth.items():
-        amount = value * (part.upper[column] if value > 0 else part.lower[column])
-        total += amount
+        for column, taken in row.terms.items():
+            worth[column] = worth.get(column, 0.0) - own * taken
+    for column, own in worth.items():
+        amount = own * (part.upper[column] if own > 0 else part.lower[column])
+        value += amount
         size += abs(amount)
     step = math.gcd(*part.goal.values())
-    return sign * step * math.floor((total + ROUNDING * size) / step)
+    return sign * step * math.floor((value + ROUNDING * size) / step)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -14,6 +14,7 @@ from stowplan.solver.asks import Ask
 from stowplan.solver.eligibility import PLENTY, Eligibility, Failing
 from stowplan.solver.hosts import Host
 from stowplan.solver.matching import Tally, tally, usable
+from stowplan.solver.rule import Rule
 
 type Ints = npt.NDArray[np.int64]
 
@@ -129,24 +130,30 @@ class Rooms:
         for places in found:
             first = places[0]
             said = (*always[keys[0][first]], *at_times[keys[1][first]])
-            least = fullest = self._eligibility.in_order(said)
-            if lacks[first]:
-                least, fullest = (
-                    self._eligibility.in_order((*said, *lacking))
-                    for lacking in self._lacking(ask, self._sorts[sort[first]], short[:, places])
-                )
-            alike.append(Alike(among[places], least, least if least == fullest else fullest))
+            lacking = (
+                [()]
+                if not lacks[first]
+                else (self._lacking(ask, self._sorts[sort[first]], short[:, places]))
+            )
+            ends = [self._eligibility.in_order((*said, *each)) for each in lacking]
+            alike.append(Alike(among[places], ends[0], ends[-1]))
         return alike
 
-    def _lacking(self, ask: Ask, host: Host, short: Ints) -> Iterable[tuple[Failing, ...]]:
-        """Return what hosts like one say of cores and memory with the least and the most free."""
-        for cores, memory in (short.min(axis=1).tolist(), short.max(axis=1).tolist()):
-            room = Room(_or_vast(cores), _or_vast(memory), host.empty.devices)
+    def _lacking(self, ask: Ask, host: Host, short: Ints) -> Iterator[tuple[Failing, ...]]:
+        """Yield what hosts like one say of cores and memory with the least and the most free."""
+        least, most = short.min(axis=1).tolist(), short.max(axis=1).tolist()
+        for cores, memory in (least,) if least == most else (least, most):
+            room = Room(_or_vast(cores), _or_vast(memory), frozenset())
             yield tuple(
-                each
-                for each in self._eligibility.of_room(ask, host, room)
-                if each.rule.name in ("cpu", "memory")
+                Failing(rule, why)
+                for rule in self._amounts
+                if rule.why_not and (why := rule.why_not(ask, host, room))
             )
+
+    @cached_property
+    def _amounts(self) -> Sequence[Rule]:
+        """The rules that read free cores or memory."""
+        return [rule for rule in self._eligibility.rules if rule.name in ("cpu", "memory")]
 
     def _short(self, ask: Ask, among: Ints) -> Ints:
         """Return the cores and the memory free on hosts, ENOUGH where there is enough."""

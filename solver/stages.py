@@ -21,7 +21,7 @@ SEARCHED_WHOLE = 600
 def solve_stages(grid: Grid, limits: Limits, chain: Chain) -> Layout:
     """Return the layout after all stages, which the chain records."""
     if sum(len(there) for there in grid.where) <= SEARCHED_WHOLE:
-        choices = Choices(grid, limits, apart(grid), signatures(grid, joined=False))
+        choices = Choices(grid, limits, apart(grid), signatures(grid))
         if len(choices.program.upper) <= SEARCHED_WHOLE:
             return Whole.solved(choices, chain)
     return Cellwise(grid, limits, chain).solved()
