@@ -9,7 +9,8 @@ from stowplan.model.decision import Decision, Outcome, PlacedRun, WaitingRun
 from stowplan.model.reasons import Code, Figure, Reason
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import RunClass, classes_of
-from stowplan.solver.chain import Chain, unwatched
+from stowplan.solver.cells import Cell, Signature, apart, binding, merged, signatures
+from stowplan.solver.chain import Chain, Watcher, unwatched
 from stowplan.solver.choices import Choices
 from stowplan.solver.cycle import RULES, solve
 from stowplan.solver.decode import decoded
@@ -17,6 +18,7 @@ from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.grid import Grid
 from stowplan.solver.hosts import Host, hosts_of
 from stowplan.solver.interrupt import Interrupt
+from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits
 from stowplan.solver.linear import Sum
 from stowplan.solver.requests import Requests, requests_of
@@ -112,54 +114,116 @@ def asked_of(snapshot: Snapshot, settings: Settings | None = None) -> tuple[Elig
     return eligibility, requests_of(snapshot, eligibility, settings.profile)
 
 
+def grid_of(snapshot: Snapshot, settings: Settings | None = None) -> Grid:
+    """Return the classes of a snapshot against its hosts."""
+    eligibility, requests = asked_of(snapshot, settings)
+    return Grid(classes_of(requests.asked, snapshot), eligibility, eligibility.hosts)
+
+
+def limits_of(snapshot: Snapshot, grid: Grid) -> Limits:
+    """Return the limits that the runs of a snapshot share."""
+    return Limits(snapshot, grid.classes, grid.eligibility)
+
+
 def choices_of(snapshot: Snapshot) -> Choices:
-    """Return the variables of a snapshot, with every rule's rows."""
-    eligibility, requests = asked_of(snapshot)
-    choices = Choices(snapshot, classes_of(requests.asked, snapshot), eligibility)
-    for rule in RULES:
-        if rule.post:
-            choices.program.post(rule.name, rule.post(choices))
-    return choices
+    """Return the variables of a snapshot host by host, with every rule's rows."""
+    grid = grid_of(snapshot)
+    return Choices(grid, limits_of(snapshot, grid), apart(grid), signatures(grid))
 
 
-def chain_of(snapshot: Snapshot, settings: Settings | None = None) -> Chain:
-    """Return the chain of stages of a snapshot, after all of them."""
-    return solve_stages(choices_of(snapshot), settings or Settings.of(snapshot), Interrupt())
+def over_cells(snapshot: Snapshot, *, finer: bool = False) -> Choices:
+    """Return the variables of a snapshot over cells and signatures, with every rule's rows."""
+    grid = grid_of(snapshot)
+    binds = binding(grid)
+    cells = merged(grid, binds, finer=finer)
+    return Choices(grid, limits_of(snapshot, grid), cells, signatures(grid, binds))
+
+
+class Solved(NamedTuple):
+    """What the stages of a cycle came to."""
+
+    layout: Layout
+    chain: Chain
+
+    def started(self) -> dict[str, int]:
+        """Return how many runs of each class start."""
+        return started_in(self.layout)
+
+
+def solved(
+    snapshot: Snapshot, settings: Settings | None = None, watcher: Watcher = unwatched
+) -> Solved:
+    """Return what the stages of a snapshot's cycle come to."""
+    settings = settings or Settings.of(snapshot)
+    grid = grid_of(snapshot, settings)
+    chain = Chain(settings, Interrupt(), watcher)
+    return Solved(solve_stages(grid, limits_of(snapshot, grid), chain), chain)
+
+
+def started_in(layout: Layout) -> dict[str, int]:
+    """Return how many runs of each class start in a layout, by the class's name."""
+    pairs = zip(layout.grid.classes, layout.started, strict=True)
+    return {each.name: sum(started) for each, started in pairs}
+
+
+def workers_in(layout: Layout) -> dict[str, dict[str, int]]:
+    """Return by host which classes have workers there, and how many; only hosts in use."""
+    grid = layout.grid
+    return {
+        host.name: {grid.classes[index].name: workers for index, workers in there}
+        for host, there in zip(grid.hosts, layout.by_host(), strict=True)
+        if there
+    }
 
 
 def situation_of(snapshot: Snapshot) -> Situation:
     """Return the cycle of a snapshot once it is decided."""
-    settings = Settings.of(snapshot)
-    eligibility, requests = asked_of(snapshot, settings)
-    classes = classes_of(requests.asked, snapshot)
-    limits = Limits(snapshot, classes, eligibility)
-    chain = Chain(settings, Interrupt(), unwatched)
-    layout = solve_stages(Grid(classes, eligibility, eligibility.hosts), limits, chain)
+    layout, chain = solved(snapshot)
+    grid = layout.grid
     return Situation(
         snapshot=snapshot,
-        eligibility=eligibility,
-        hosts=eligibility.hosts,
-        classes=classes,
-        limits=limits,
+        eligibility=grid.eligibility,
+        hosts=grid.hosts,
+        classes=grid.classes,
+        limits=limits_of(snapshot, grid),
         plan=decoded(layout),
         proven=chain.stages[0].status == "OPTIMAL",
     )
 
 
-def class_of(of: Choices | Situation, run: str) -> RunClass:
+def class_of(of: Choices | Grid | Situation, run: str) -> RunClass:
     """Return the class that a run is in."""
     return next(each for each in of.classes if run in {own.name for own in each.runs})
 
 
-def host_of(of: Choices | Situation, name: str) -> Host:
+def host_of(of: Grid | Situation, name: str) -> Host:
     """Return a host by its name."""
     return next(host for host in of.hosts if host.name == name)
 
 
-def keeps_every_row(choices: Choices, values: Sequence[int]) -> bool:
-    """Whether the values are within their bounds and no row is broken."""
+def place_of(grid: Grid, name: str) -> int:
+    """Return a host's place in the grid."""
+    return [host.name for host in grid.hosts].index(name)
+
+
+def signature_of(choices: Choices, run: str) -> Signature:
+    """Return the signature that a run's class is in."""
+    own = class_of(choices, run)
+    return next(each for each in choices.signatures if own in each.classes)
+
+
+def cell_of(choices: Choices, host: str) -> Cell:
+    """Return the cell that a host is in."""
+    place = place_of(choices.grid, host)
+    return next(cell for cell in choices.cells if place in cell.hosts)
+
+
+def broken_rows(choices: Choices, values: Sequence[int]) -> list[str]:
+    """Return the rules of the rows that the values break, and the variables out of bounds."""
     program = choices.program
-    ends = zip(program.lower, values, program.upper, strict=False)
-    return all(low <= value <= high for low, value, high in ends) and all(
-        row.low <= Sum(row.terms).at(values) <= row.high for row in program.rows
-    )
+    ends = enumerate(zip(program.lower, values, program.upper, strict=True))
+    wrong = [f"variable {column}" for column, (a, value, b) in ends if not a <= value <= b]
+    rows = zip(program.rules, program.rows, strict=True)
+    return wrong + [
+        rule for rule, row in rows if not row.low <= Sum(row.terms).at(values) <= row.high
+    ]

@@ -3,9 +3,9 @@ from __future__ import annotations
 from hypothesis import given
 
 from stowplan.model.snapshot import Snapshot
-from stowplan.solver.bound import most_weight
+from stowplan.solver.bound import most_weight, weight
 from tests.build import machine, run, running, snapshot
-from tests.solver.cycles import chain_of, choices_of
+from tests.solver.cycles import choices_of, class_of, solved
 from tests.strategies import examples, snapshots
 
 # A new run weighs 8 for each of its GPUs, or 8 without GPUs.
@@ -23,10 +23,14 @@ def test_the_free_gpus_go_to_the_heaviest_for_their_gpus_and_the_last_in_part() 
     assert most_weight(choices_of(snapshot([machine("m", 8)], runs)), 0) == 32 + 32
 
 
-def test_gpus_that_are_gone_are_not_given_again() -> None:
-    choices = choices_of(snapshot([machine("m", 8)], [run("a", 8), run("b", 1)]))
-    assert most_weight(choices, 0) == 64
-    assert most_weight(choices, 0, gpus_gone=6) == 16
+def test_a_tier_weighs_what_starts_in_it() -> None:
+    runs = [run("a", 3, priority=5), run("b", 2), run("c", 1), run("d", 1)]
+    choices = choices_of(snapshot([machine("m", 8)], runs))
+    values = [0] * len(choices.program.upper)
+    for name, count in (("a", 1), ("b", 1), ("c", 2)):
+        (column,) = choices.starts(class_of(choices, name)).terms
+        values[column] = count
+    assert [weight(choices, tier).at(values) for tier in (5, 0, -1)] == [24, 16 + 2 * 8, 0]
 
 
 def test_only_runs_of_the_tier_that_could_start_count() -> None:
@@ -39,15 +43,7 @@ def test_only_runs_of_the_tier_that_could_start_count() -> None:
 @examples(60)
 @given(snapshots())
 def test_no_tier_places_more_than_its_bound(snapshot: Snapshot) -> None:
-    chain = chain_of(snapshot)
-    choices = chain.choices
-    gone = 0
-    for tier in sorted({each.ask.priority for each in choices.classes}, reverse=True):
-        own = [each for each in choices.classes if each.ask.priority == tier]
-        placed = sum(
-            choices.starting(each, index).at(chain.values) * cohort.weight
-            for each in own
-            for index, cohort in enumerate(each.cohorts)
-        )
-        assert placed <= most_weight(choices, tier, gone) <= most_weight(choices, tier)
-        gone += sum(choices.starts(each).at(chain.values) * each.ask.all_gpus for each in own)
+    choices, layout = choices_of(snapshot), solved(snapshot).layout
+    tiers = sorted({each.ask.priority for each in choices.classes}, reverse=True)
+    for tier, placed in zip(tiers, layout.weights(), strict=True):
+        assert placed <= most_weight(choices, tier)

@@ -3,18 +3,25 @@ from __future__ import annotations
 import pytest
 
 from stowplan.solver.chain import SHARES, Chain, Progress, Tally, share_missing
-from stowplan.solver.greedy import greedy
 from stowplan.solver.interrupt import Interrupt
+from stowplan.solver.linear import Program
 from stowplan.solver.search import DETERMINISTIC_PER_SECOND
 from stowplan.solver.settings import Settings
-from stowplan.solver.stages import solve_stages
 from tests.build import machine, run, snapshot
-from tests.solver.cycles import choices_of
+from tests.solver.cycles import solved
 
 
 def _chain(**settings: float) -> Chain:
-    choices = choices_of(snapshot([machine("m", 4)], [run("a", 1), run("b", 2)]))
-    return Chain(choices, Settings(**settings), greedy(choices), Interrupt())
+    return Chain(Settings.model_validate(settings), Interrupt())
+
+
+def _program(variables: int, *rules: str) -> Program:
+    """A program of so many variables, with a row of each of these rules."""
+    program = Program()
+    columns = [program.variable(1) for _ in range(variables)]
+    for rule in rules:
+        program.post(rule, [columns[0] + columns[1] <= 1])
+    return program
 
 
 def test_the_time_limit_is_divided_between_the_stages() -> None:
@@ -31,12 +38,22 @@ def test_what_a_stage_has_spent_is_taken_off_its_share() -> None:
     assert 0 < chain.limits("place", 0, spent=1000).deterministic < 0.01
 
 
-def test_what_is_fixed_is_not_free() -> None:
+def test_the_largest_program_is_told_and_of_those_the_last() -> None:
     chain = _chain()
-    before = chain.free
-    chain.fix(chain.choices.classes)
-    assert chain.free == before - 2
-    assert set(chain.fixed.values()) == {1}
+    for program in (
+        _program(3, "room", "room", "cpu"),
+        _program(2, "quota"),
+        _program(3, "cpu"),
+    ):
+        chain.measure(program)
+    assert (chain.variables, +chain.sizes) == (3, {"cpu": 1})
+
+
+def test_products_are_counted_under_points() -> None:
+    chain, program = _chain(), _program(2, "room")
+    program.product(program.variable(2), program.variable(2))
+    chain.measure(program)
+    assert (chain.variables, +chain.sizes) == (5, {"room": 1, "points": 1})
 
 
 def test_a_chain_without_time_is_over_by_the_wall() -> None:
@@ -70,9 +87,8 @@ def test_a_stage_is_optimal_if_all_its_searches_were() -> None:
 
 def test_a_watcher_is_told_of_every_search() -> None:
     told: list[Progress] = []
-    sizes = (4, 5, 4, 2, 2, 3)
+    sizes = (2, 4, 4, 5, 2, 3)
     runs = [run(f"r{index}", gpus) for index, gpus in enumerate(sizes)]
-    choices = choices_of(snapshot([machine("m", 10), machine("n", 10)], runs))
-    solve_stages(choices, Settings(), Interrupt(), told.append)
+    solved(snapshot([machine("m", 10), machine("n", 10)], runs), watcher=told.append)
     assert told[0].stage == "place, priority 0"
     assert (told[0].starting, told[0].gap) == (6, 0)
