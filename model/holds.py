@@ -22,6 +22,10 @@ class Stay(NamedTuple):
     reason: Reason
 
 
+_STARTING = Stay("kept", Reason.of(Code.WORKLOAD_STARTING, "coming up where it was placed"))
+_RUNNING = Stay("kept", Reason.of(Code.OK, "runs where it was placed"))
+
+
 def is_fresh(machine: Machine, snapshot: Snapshot) -> bool:
     """Whether the machine reported within `policy.stale_after_s`."""
     reported = machine.reported_at or snapshot.now
@@ -67,9 +71,7 @@ def stay_of(run: Run, snapshot: Snapshot) -> Stay:
         lost = tuple(device for device in worker.devices if device not in known)
         if lost:
             return Stay("withdrawn", _vanished(worker.host, lost))
-    if run.state == "starting":
-        return Stay("kept", Reason.of(Code.WORKLOAD_STARTING, "coming up where it was placed"))
-    return Stay("kept", Reason.of(Code.OK, "runs where it was placed"))
+    return _STARTING if run.state == "starting" else _RUNNING
 
 
 def _superseded(generation: int, snapshot: Snapshot) -> Reason:

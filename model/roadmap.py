@@ -7,6 +7,7 @@ end empty.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -103,23 +104,34 @@ def _tree(listed: Iterable[str]) -> _Tree:
 _ASKS, _FACTS = _tree(ASKS), _tree(FACTS)
 
 
-def _set(value: Frozen, tree: _Tree, path: Path = ()) -> Iterator[tuple[str, Path, object]]:
+def _set(value: Frozen, tree: _Tree) -> Iterator[tuple[str, Path, object]]:
     """Yield every listed field that isn't null or at its default: field, path, and value."""
     told = value.model_fields_set & tree.keys()
-    for name in sorted(told, key=list(tree).index) if told else ():
-        below = tree[name]
+    if not told:
+        return  # as for most of a large snapshot
+    defaults = _defaults(type(value))
+    for name, below in tree.items():
+        if name not in told:
+            continue
         child = getattr(value, name)
-        if child == type(value).model_fields[name].default:
+        if child == defaults[name]:
             continue
         if isinstance(below, str):
             if child is not None:
-                yield below, (*path, name), child
+                yield below, (name,), child
         elif isinstance(child, tuple):
             for index, item in enumerate(child):
-                part = Item(item.name) if hasattr(item, "name") else index
-                yield from _set(item, below, (*path, name, part))
+                for field, path, found in _set(item, below):
+                    part = Item(item.name) if hasattr(item, "name") else index
+                    yield field, (name, part, *path), found
         elif child is not None:
-            yield from _set(child, below, (*path, name))
+            for field, path, found in _set(child, below):
+                yield field, (name, *path), found
+
+
+@functools.cache
+def _defaults(kind: type[Frozen]) -> dict[str, object]:
+    return {name: field.default for name, field in kind.model_fields.items()}
 
 
 def refused(snapshot: Snapshot) -> Iterator[Problem]:

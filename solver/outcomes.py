@@ -23,7 +23,6 @@ from stowplan.model.reasons import Code, Reason
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot, content_hash
 from stowplan.model.topology import cliques_of
-from stowplan.model.uncollected import uncollected
 from stowplan.model.warnings import warnings
 from stowplan.solver.asks import RunClass, queue_order, waiting_elements
 from stowplan.solver.decode import Start
@@ -45,7 +44,6 @@ from stowplan.solver.settings import Settings
 from stowplan.solver.situation import Situation
 
 
-@uncollected()
 def decision_of(
     situation: Situation, requests: Requests, account: SolverAccount, settings: Settings
 ) -> Decision:

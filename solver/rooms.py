@@ -79,7 +79,7 @@ class Rooms:
     def slots(self, ask: Ask) -> Ints:
         """Return how many workers each host could take."""
         if ask not in self._slots:
-            closed = [bool(self._eligibility.of_any_room(ask, host)) for host in self._sorts]
+            closed = [self._eligibility.fails(ask, host) for host in self._sorts]
             slots = np.where(np.array(closed, np.bool_)[self._sort_of], 0, PLENTY)
             if ask.gpus:
                 slots = np.minimum(slots, self.count(ask, lambda has: usable(ask, has) // ask.gpus))
@@ -130,11 +130,9 @@ class Rooms:
         for places in found:
             first = places[0]
             said = (*always[keys[0][first]], *at_times[keys[1][first]])
-            lacking = (
-                [()]
-                if not lacks[first]
-                else (self._lacking(ask, self._sorts[sort[first]], short[:, places]))
-            )
+            lacking: Iterable[tuple[Failing, ...]] = ((),)
+            if lacks[first]:
+                lacking = self._lacking(ask, self._sorts[sort[first]], short[:, places])
             ends = [self._eligibility.in_order((*said, *each)) for each in lacking]
             alike.append(Alike(among[places], ends[0], ends[-1]))
         return alike

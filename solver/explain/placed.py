@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from stowplan.model.decision import ChosenShape, Got, Value, Worker
+from stowplan.model.runs import Profile
 from stowplan.solver.asks import Ask
 from stowplan.solver.decode import Seat, Start
 
@@ -37,21 +39,26 @@ def _environment(seat: Seat) -> dict[str, str]:
 def shape_of(ask: Ask, seats: Sequence[Seat]) -> ChosenShape:
     """Return the shape, and why so, in words."""
     hosts = len({seat.host.name for seat in seats})
+    return _shape(ask.gpus, bool(ask.array), len(seats), hosts)
+
+
+@functools.cache
+def _shape(gpus: int, is_array: bool, seats: int, hosts: int) -> ChosenShape:
     machines = f"{hosts} machine{'s' if hosts > 1 else ''}"
-    if ask.array:
-        each = f"{ask.gpus} GPUs" if ask.gpus else "1 worker"
-        text = f"{len(seats)} elements x {each} on {machines}"
-        return ChosenShape(tasks=1, gpus_each=ask.gpus, why=text)
-    each = f"{ask.gpus} GPUs" if ask.gpus else "1 worker"
-    if not ask.gpus and len(seats) != hosts:
-        each = f"{len(seats)} workers in all"
-    return ChosenShape(tasks=len(seats), gpus_each=ask.gpus, why=f"{machines} x {each}")
+    each = f"{gpus} GPUs" if gpus else "1 worker"
+    if is_array:
+        text = f"{seats} elements x {each} on {machines}"
+        return ChosenShape(tasks=1, gpus_each=gpus, why=text)
+    if not gpus and seats != hosts:
+        each = f"{seats} workers in all"
+    return ChosenShape(tasks=seats, gpus_each=gpus, why=f"{machines} x {each}")
 
 
-def value_of(ask: Ask) -> Value | None:
-    """Return what the profile optimises: 0 for machines already paid for; a finish isn't known."""
+@functools.cache
+def value_of(profile: Profile) -> Value | None:
+    """Return what a profile optimises: 0 for machines already paid for; a finish isn't known."""
     zero, band = Decimal(0), Decimal("0.02")
-    match ask.profile:
+    match profile:
         case "balanced":
             return Value(measure="usd_per_hour", chosen=zero, reference=zero, band=band)
         case "cost":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -13,7 +13,6 @@ from stowplan.solver import points
 from stowplan.solver.asks import RunClass
 from stowplan.solver.decode import Seat
 from stowplan.solver.explain.worth import Figures, Worth
-from stowplan.solver.hosts import Host
 from stowplan.solver.rooms import Ints
 from stowplan.solver.situation import Situation
 
@@ -54,6 +53,7 @@ class Standing:
     situation: Situation
     each: RunClass
     figures: Figures
+    _scores: dict[tuple[int, ...], Scores] = field(default_factory=dict)
 
     @cached_property
     def worth(self) -> Worth:
@@ -102,30 +102,23 @@ class Standing:
     def scores(self, run: str) -> Scores:
         """Return the scores of a run on its hosts: the mean over its workers."""
         seated = self.seated[run]
-        hosts = [self.situation.hosts[place] for place in seated.places.tolist()]
-        return Scores(
-            fit=_mean(self._fit(host) for host in hosts),
-            time_to_result=1.0,
-            cost_to_complete=1.0,
-            recovery_value=1.0,
-            health=_mean(_health(host) for host in hosts),
-            points=round(_mean(own / points.POINT for own in seated.points.tolist()), 3),
-        )
-
-    def _fit(self, host: Host) -> float:
-        whole = len(host.empty.devices)
-        return 1 - len(self.situation.room_left(host).devices) / whole if whole else 0.0
+        places, own = seated.places.tolist(), seated.points.tolist()
+        key = (*places, *own)
+        if key not in self._scores:
+            self._scores[key] = Scores(
+                fit=_mean([self.figures.fit[place] for place in places]),
+                time_to_result=1.0,
+                cost_to_complete=1.0,
+                recovery_value=1.0,
+                health=_mean([self.figures.health[place] for place in places]),
+                points=round(_mean([each / points.POINT for each in own]), 3),
+            )
+        return self._scores[key]
 
     def _places(self, seats: Iterable[Seat]) -> Ints:
         place_of = self.situation.place_of
         return np.array([place_of[seat.host.name] for seat in seats], np.int64)
 
 
-def _mean(values: Iterable[float]) -> float:
-    listed = list(values)
-    return round(sum(listed) / len(listed), 4)
-
-
-def _health(host: Host) -> float:
-    devices = host.machine.devices
-    return sum(device.health == "healthy" for device in devices) / len(devices) if devices else 1.0
+def _mean(values: Sequence[float]) -> float:
+    return round(sum(values) / len(values), 4)

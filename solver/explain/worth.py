@@ -35,12 +35,16 @@ class Figures:
 
     def __init__(self, situation: Situation) -> None:
         """Read the hosts and what the cycle places there."""
-        hosts, loads = situation.hosts, situation.plan.loads
+        hosts, loads, left = situation.hosts, situation.plan.loads, situation.left
         self.left_free: Ints = np.array([points.left_free(host) for host in hosts], np.int64)
         self.packed: Ints = np.array([points.packed(host) for host in hosts], np.int64)
         self.held: Ints = np.array(
             [len(host.empty.devices) - len(host.start.devices) for host in hosts], np.int64
         )
+        self.fit = [_share(len(host.empty.devices), len(left[host.name].devices)) for host in hosts]
+        """The share of each host's GPUs in use when all that starts has started."""
+        self.health = [_health(host) for host in hosts]
+        """The share of each host's GPUs that are known to be healthy."""
         each = [astuple(loads[host.name]) for host in hosts]
         self.loads: Ints = np.array(each, np.int64).reshape(len(hosts), len(_Load._fields)).T
         firsts: dict[int, int] = {}
@@ -49,6 +53,15 @@ class Figures:
         """By host: its sort, numbered from 0."""
         self.sorts = [hosts[sort_of.index(sort)] for sort in range(len(firsts))]
         """One host of each sort."""
+
+
+def _share(whole: int, left: int) -> float:
+    return 1 - left / whole if whole else 0.0
+
+
+def _health(host: Host) -> float:
+    devices = host.machine.devices
+    return sum(device.health == "healthy" for device in devices) / len(devices) if devices else 1.0
 
 
 @dataclass(frozen=True)
