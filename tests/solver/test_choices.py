@@ -1,26 +1,41 @@
 from __future__ import annotations
 
-from stowplan.model.snapshot import Snapshot
-from stowplan.solver.linear import ZERO
-from tests.build import card, machine, run, running, snapshot
-from tests.solver.cycles import choices_of, class_of, host_of
+from hypothesis import given
 
-L4 = card(model="NVIDIA L4")
+from stowplan.model.snapshot import Snapshot
+from stowplan.solver.cells import apart, signatures
+from stowplan.solver.choices import Choices
+from stowplan.solver.greedy import greedy
+from stowplan.solver.layout import Layout
+from stowplan.solver.linear import ZERO, Sum, total
+from tests.build import card, machine, run, snapshot
+from tests.solver.cycles import (
+    broken_rows,
+    cell_of,
+    choices_of,
+    class_of,
+    limits_of,
+    over_cells,
+    place_of,
+    signature_of,
+    solved,
+)
+from tests.strategies import examples, snapshots
+
 RISKY = card(health="at_risk")
 
 
-def _kinds(s: Snapshot, host: str) -> list[tuple[list[str], bool]]:
-    choices = choices_of(s)
-    return [(sorted(kind.ids), kind.at_risk) for kind in choices.kinds(host_of(choices, host))]
+def _workers(choices: Choices, run: str, host: str) -> Sum:
+    return choices.workers_in(signature_of(choices, run), cell_of(choices, host))
 
 
-def test_a_class_is_only_on_hosts_that_could_take_a_worker() -> None:
+def test_a_signature_is_only_where_a_worker_could_be() -> None:
     machines = [machine("m", 1), machine("n", 2), machine("o", 2, state="down"), machine("p", 4)]
     choices = choices_of(snapshot(machines, [run("a", 2)]))
-    each = class_of(choices, "a")
-    assert [host.name for host in choices.hosts_for(each)] == ["n", "p"]
-    assert choices.workers_on(each, host_of(choices, "m")) == ZERO
-    assert choices.classes_on(host_of(choices, "o")) == []
+    cells = choices.cells_for(signature_of(choices, "a"))
+    assert [choices.host_of(cell).name for cell in cells] == ["n", "p"]
+    assert _workers(choices, "a", "m") == ZERO
+    assert choices.signatures_in(cell_of(choices, "o")) == []
 
 
 def test_a_class_that_does_not_fit_now_has_no_variables() -> None:
@@ -30,78 +45,122 @@ def test_a_class_that_does_not_fit_now_has_no_variables() -> None:
 
 
 def test_as_many_workers_are_bounded_as_fit_or_are_asked_for() -> None:
-    choices = choices_of(snapshot([machine("m", 8)], [run(name, 2) for name in "abc"]))
-    workers = choices.workers_on(class_of(choices, "a"), host_of(choices, "m"))
-    assert choices.program.range(workers) == (0, 3)  # 4 would fit; 3 runs ask
-    choices = choices_of(snapshot([machine("m", 5)], [run(name, 2) for name in "abc"]))
-    workers = choices.workers_on(class_of(choices, "a"), host_of(choices, "m"))
-    assert choices.program.range(workers) == (0, 2)
+    runs = [run(name, 2) for name in "abc"]
+    for gpus, most in ((8, 3), (5, 2)):  # 4 would fit on 8, and 3 runs ask
+        choices = choices_of(snapshot([machine("m", gpus)], runs))
+        assert choices.program.range(_workers(choices, "a", "m")) == (0, most)
+    # Over a cell of both, 2 + 1 fit; never together on one, each of two runs has one there.
+    choices = over_cells(snapshot([machine("m", 5), machine("n", 3)], runs))
+    assert choices.program.range(_workers(choices, "a", "m")) == (0, 3)
+    gangs = [run(name, machines=2, cpu_cores=9) for name in "ab"]
+    choices = over_cells(snapshot([machine(name) for name in "mno"], gangs))
+    assert choices.program.range(_workers(choices, "a", "m")) == (0, 4)  # not 3 x 7
 
 
-def test_gpus_that_the_same_classes_can_use_are_one_kind() -> None:
-    cards = [card(), L4, card(), L4, card(memory_mib=40000)]
-    runs = [run("a", 1), run("b", {"count": 1, "models": ["L4"]})]
-    assert _kinds(snapshot([machine("m", cards)], runs), "m") == [
-        (["m/0", "m/2", "m/4"], False),
-        (["m/1", "m/3"], False),
-    ]
-
-
-def test_gpus_at_risk_are_a_kind_of_their_own() -> None:
-    cards = [card(), RISKY, card(health="unknown")]
-    assert _kinds(snapshot([machine("m", cards)], [run("a", 1)]), "m") == [
-        (["m/0", "m/2"], False),
-        (["m/1"], True),
-    ]
-
-
-def test_gpus_that_nobody_can_use_are_no_kind() -> None:
-    cards = [card(), card(health="faulted"), L4, RISKY]
-    asked = run("a", {"count": 1, "models": ["H100"], "healthy_only": True})
-    s = snapshot([machine("m", cards, constraints={"denied_devices": ["m/0"]})], [asked])
-    assert _kinds(s, "m") == []
-    s = snapshot([machine("m", [card(), card()])], [running("r", ("m", 1)), asked])
-    assert _kinds(s, "m") == [(["m/1"], False)]
-
-
-def test_a_class_with_one_kind_takes_what_its_workers_ask() -> None:
+def test_a_signature_with_one_kind_takes_what_its_workers_ask() -> None:
     choices = choices_of(snapshot([machine("m", 4)], [run("a", 2)]))
-    each, host = class_of(choices, "a"), host_of(choices, "m")
-    [kind] = choices.kinds_for(each, host)
-    assert choices.gpus_on(each, kind) == choices.workers_on(each, host) * 2
-    assert choices.gpus_taken(kind) == choices.gpus_given(each, host)
+    each, cell = signature_of(choices, "a"), cell_of(choices, "m")
+    [kind] = choices.kinds_for(each, cell)
+    assert choices.gpus_of(each, kind) == choices.workers_in(each, cell) * 2
+    assert choices.gpus_taken(kind, cell) == choices.gpus_given(each, cell)
     assert choices.at_risk_taken() == ZERO
 
 
-def test_a_class_with_two_kinds_chooses_how_many_of_each() -> None:
+def test_a_signature_with_two_kinds_chooses_how_many_of_each() -> None:
     choices = choices_of(snapshot([machine("m", [card(), RISKY])], [run("a", 1)]))
-    each, host = class_of(choices, "a"), host_of(choices, "m")
-    sound, risky = choices.kinds_for(each, host)
-    assert choices.gpus_on(each, sound) != choices.gpus_on(each, risky)
-    assert choices.at_risk_taken() == choices.gpus_taken(risky)
+    each, cell = signature_of(choices, "a"), cell_of(choices, "m")
+    kinds = choices.kinds_for(each, cell)
+    (risky,) = (kind for kind in kinds if kind.at_risk)
+    assert len({tuple(choices.gpus_of(each, kind).terms) for kind in kinds}) == 2
+    assert choices.at_risk_taken() == choices.gpus_taken(risky, cell)
     assert "room" in choices.program.rules
 
 
-def test_what_workers_take_is_summed_over_classes() -> None:
+def test_what_workers_take_is_summed_over_signatures() -> None:
     runs = [run("a", cpu_cores=2, memory_bytes=5), run("b", cpu_cores=0.5)]
     choices = choices_of(snapshot([machine("m")], runs))
-    host = host_of(choices, "m")
-    a, b = (choices.workers_on(class_of(choices, name), host) for name in "ab")
-    assert choices.millicores_taken(host) == a * 2000 + b * 500
-    assert choices.memory_taken(host) == a * 5
+    cell, a, b = cell_of(choices, "m"), *(_workers(choices, name, "m") for name in "ab")
+    assert choices.millicores_taken(cell) == a * 2000 + b * 500
+    assert choices.memory_taken(cell) == a * 5
+    assert choices.over(cell, lambda each: 1) == a + b
 
 
-def test_the_oldest_start_first_and_as_many_as_before() -> None:
-    waited = ("2026-09-21T05:00:00Z", "2026-09-20T05:00:00Z", "2026-09-19T05:00:00Z")
-    runs = [run(name, 1, submitted_at=at) for name, at in zip("abc", waited, strict=True)]
-    choices = choices_of(snapshot([machine("m", 2)], runs))
+def test_cores_and_memory_that_cannot_run_short_are_not_summed() -> None:
+    # Of 64 cores 4 runs ask at most 60, of 100 bytes 4 x 26 = 104.
+    runs = [run(f"r{n}", cpu_cores=15, memory_bytes=26) for n in range(4)]
+    choices = over_cells(snapshot([machine("m", memory_bytes=100)], runs))
+    cell = cell_of(choices, "m")
+    assert choices.millicores_taken(cell) == ZERO
+    assert choices.memory_taken(cell) == _workers(choices, "r0", "m") * 26
+
+
+def test_started_workers_and_those_placed_are_told_apart() -> None:
+    runs = [run("a", node_selection={"count": 3, "mode": "any"}), run("b", 1)]
+    choices = choices_of(snapshot([machine("m", 1), machine("n")], runs))
+    each = signature_of(choices, "a")
+    placed = total(_workers(choices, "a", host) for host in "mn")
+    assert choices.workers_started(each) == choices.starts(class_of(choices, "a")) * 3
+    assert choices.workers(each) == placed
+
+
+def test_each_cohort_of_a_strict_queue_is_found_by_itself() -> None:
+    runs = [run("a", 1), run("b", 1)]
+    choices = choices_of(snapshot([machine("m", 8)], runs, policy={"queue": "strict"}))
     [each] = choices.classes
-    assert [cohort.runs[0].name for cohort in each.cohorts] == ["c", "b", "a"]
-    (workers,) = choices.workers_on(each, host_of(choices, "m")).terms
-    columns = [next(iter(choices.starting(each, index).terms)) for index in range(3)]
-    values = [0] * len(choices.program.upper)
-    values[columns[1]] = values[columns[2]] = 1
-    values[workers] = 2
-    choices.oldest_first(values)
-    assert [values[column] for column in columns] == [1, 1, 0]
-    assert values[workers] == 2
+    assert [choices.start_of(cohort) for cohort in each.cohorts] == [
+        choices.starting(each, 0),
+        choices.starting(each, 1),
+    ]
+
+
+# Beside others that stay where they are.
+
+
+def _beside(s: Snapshot, layout: Layout, *hosts: str, joining: tuple[int, ...] = ()) -> Choices:
+    """The choices on some hosts only, all else as in the layout."""
+    grid = layout.grid
+    cells = apart(grid, [place_of(grid, host) for host in hosts])
+    return Choices(grid, limits_of(s, grid), cells, signatures(grid), layout, joining)
+
+
+def test_what_is_elsewhere_stays_and_counts_in_the_sums() -> None:
+    s = snapshot([machine("m", 2), machine("n", 2)], [run(name, 1) for name in "abcd"])
+    layout = solved(s).layout
+    choices = _beside(s, layout, "m")
+    each = signature_of(choices, "a")
+    assert choices.starts(class_of(choices, "a")) == Sum({}, 4)
+    assert choices.workers(each) == _workers(choices, "a", "m") + 2
+
+
+def test_a_class_that_joins_may_start_more_or_fewer_and_a_gang_no_fewer() -> None:
+    machines = [machine("m", 2), machine("n", 2)]
+    gang = run("gang", machines=2, cpu_cores=64)
+    s = snapshot(machines, [gang, run("a", 1), run("b", 1)])
+    layout = solved(s).layout
+    choices = _beside(s, layout, "m", joining=(0, 1))
+    ranges = [choices.program.range(choices.starts(class_of(choices, name))) for name in "ab"]
+    assert ranges == [(0, 2), (0, 2)]
+    assert choices.program.range(choices.starts(class_of(choices, "gang"))) == (1, 1)
+
+
+@examples(60)
+@given(snapshots())
+def test_a_layout_s_values_keep_every_row_and_settle_to_the_same_layout(s: Snapshot) -> None:
+    choices = choices_of(s)
+    layout = greedy(choices, lambda it: False)
+    values = choices.values_of(layout)
+    assert broken_rows(choices, values) == []
+    again = Layout(choices.grid)
+    choices.settle(values, again)
+    assert again.started == layout.started == choices.started(values)
+    assert [own.tolist() for own in again.workers] == [own.tolist() for own in layout.workers]
+    assert again.room.tolist() == layout.room.tolist()
+
+
+@examples(60)
+@given(snapshots())
+def test_a_layout_s_values_keep_every_row_beside_what_stays_as_it_is(s: Snapshot) -> None:
+    layout = greedy(choices_of(s), lambda it: False)
+    hosts = [host.name for host in layout.grid.hosts][::2]
+    choices = _beside(s, layout, *hosts, joining=tuple(range(len(layout.grid.classes))))
+    assert broken_rows(choices, choices.values_of(layout)) == []

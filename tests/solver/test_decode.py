@@ -7,9 +7,11 @@ from hypothesis import strategies as st
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.decode import decoded
+from stowplan.solver.handout import at_risk_taken
+from stowplan.solver.layout import Layout
 from stowplan.solver.points import Load
 from tests.build import after, card, machine, run, running, snapshot
-from tests.solver.cycles import chain_of, choices_of, gpus_of, places
+from tests.solver.cycles import gpus_of, grid_of, places, solved, started_in, workers_in
 from tests.strategies import examples, snapshots
 
 
@@ -34,15 +36,11 @@ def test_workers_that_never_share_are_dealt_to_different_hosts(
     runs, workers, on_host = shares
     machines = [machine(f"m{index}") for index in range(len(on_host))]
     alike = [run(f"r{index}", machines=workers) for index in range(runs)]
-    choices = choices_of(snapshot(machines, alike))
-    [each] = choices.classes
-    values = [0] * len(choices.program.upper)
-    for column in choices.starts(each).terms:
-        values[column] = runs
-    for host, count in zip(choices.hosts, on_host, strict=True):
-        for column in choices.workers_on(each, host).terms:
-            values[column] = count
-    plan = decoded(choices, values)
+    layout = Layout(grid_of(snapshot(machines, alike)))
+    layout.start(0, [runs])
+    for host, count in enumerate(on_host):
+        layout.set(0, host, count)
+    plan = decoded(layout)
     dealt = [[seat.host.name for seat in start.seats] for start in plan.starts]
     assert [len(hosts) for hosts in dealt] == [workers] * runs
     assert all(len(set(hosts)) == workers for hosts in dealt)
@@ -59,8 +57,7 @@ def test_the_oldest_runs_of_a_class_start() -> None:
 def test_the_lowest_elements_of_an_array_start_in_their_order() -> None:
     array = {"size": 6, "finished": [1]}
     held = running("a", ("m", ["m/0"], 2), array=array)
-    chain = chain_of(snapshot([machine("m", 4)], [held]))
-    plan = decoded(chain.choices, chain.values)
+    plan = decoded(solved(snapshot([machine("m", 4)], [held])).layout)
     assert [(start.run, start.element) for start in plan.starts] == [("a", 0), ("a", 3), ("a", 4)]
 
 
@@ -86,8 +83,7 @@ def test_a_held_gpu_is_skipped() -> None:
 
 
 def test_a_host_where_nothing_starts_carries_no_load() -> None:
-    chain = chain_of(snapshot([machine("m", 1), machine("n")], [run("a", 1)]))
-    plan = decoded(chain.choices, chain.values)
+    plan = decoded(solved(snapshot([machine("m", 1), machine("n")], [run("a", 1)])).layout)
     assert plan.loads["n"] == Load()
     assert (plan.loads["m"].workers, plan.loads["m"].gpus) == (1, 1)
 
@@ -95,24 +91,21 @@ def test_a_host_where_nothing_starts_carries_no_load() -> None:
 @examples(80)
 @given(snapshots())
 def test_what_is_decoded_is_what_was_counted(snapshot: Snapshot) -> None:
-    chain = chain_of(snapshot)
-    choices, values = chain.choices, chain.values
-    plan = decoded(choices, values)
+    layout = solved(snapshot).layout
+    plan = decoded(layout)
     started = Counter(start.each.name for start in plan.starts)
-    on_host = Counter(
-        (start.each.name, seat.host.name) for start in plan.starts for seat in start.seats
-    )
+    on_host: dict[str, Counter[str]] = {}
+    for start in plan.starts:
+        for seat in start.seats:
+            on_host.setdefault(seat.host.name, Counter())[start.each.name] += 1
     given_out = [
         (seat.host.name, id) for start in plan.starts for seat in start.seats for id in seat.devices
     ]
     at_risk = sum(seat.at_risk for start in plan.starts for seat in start.seats)
-    for each in choices.classes:
-        assert started[each.name] == choices.starts(each).at(values)
-        for host in choices.hosts:
-            expected = choices.workers_on(each, host).at(values)
-            assert on_host[each.name, host.name] == expected
+    assert started == +Counter(started_in(layout))
+    assert on_host == workers_in(layout)
     assert len(set(given_out)) == len(given_out)
-    assert at_risk == choices.at_risk_taken().at(values)
+    assert at_risk == at_risk_taken(layout)
     assert all(
         len(seat.devices) == start.each.ask.gpus for start in plan.starts for seat in start.seats
     )

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.solver.linear import UNBOUNDED, ZERO, Program, Row, Sum, narrowed, total
+from stowplan.solver.linear import UNBOUNDED, ZERO, Program, Row, Sum, total
 from tests.strategies import examples
 
 
@@ -116,42 +116,14 @@ def test_rows_that_are_left_out_or_divided_allow_what_they_allowed(data: st.Data
         assert _keeps(program.rows, values) == _keeps([row], values)
 
 
-@examples(100)
-@given(st.data())
-def test_a_restricted_program_allows_what_the_whole_one_does_with_the_rest_fixed(
-    data: st.DataObject,
-) -> None:
-    program = data.draw(programs())
-    fixed = data.draw(st.sampled_from(_points(program)))
-    free = data.draw(st.sets(st.sampled_from(range(len(fixed)))))
-    part, order = program.restricted(fixed, free)
-    assert order == sorted(free)
-    untouched = [row for row in program.rows if free.isdisjoint(row.terms)]
-    for values in _points(part):
-        whole = list(fixed)
-        for column, value in zip(order, values, strict=True):
-            whole[column] = value
-        if _keeps(untouched, tuple(whole)):
-            assert _keeps(part.rows, values) == _keeps(program.rows, tuple(whole))
-
-
-def test_a_restricted_program_keeps_the_rules_of_its_rows_and_products_it_can_change() -> None:
+def test_a_copy_changes_apart_from_what_it_was_copied_from() -> None:
     program = Program()
-    x, y, z = (program.variable(5) for _ in range(3))
+    x, y = program.variable(5), program.variable(5)
     program.post("one", [x + y <= 6])
-    program.post("other", [y + z <= 6])
-    target = program.product(x + z, y + 1)
-    (column,) = target.terms
-    part, order = program.restricted([1, 2, 3, 12], {0, column})
-    assert (part.rules, part.rows) == (["one"], [Row({0: 1}, -UNBOUNDED, 4)])
-    assert order == [0, column]
-    [product] = part.products
-    assert (product.target, product.left, product.right) == (1, Sum({0: 1}, 3), Sum({}, 3))
-
-
-def test_a_sum_is_narrowed_with_the_rest_at_their_values() -> None:
-    terms = Sum({0: 2, 3: 5, 7: -1}, 1)
-    assert narrowed(terms, [9] * 8, {3: 0, 7: 1}) == Sum({0: 5, 1: -1}, 1 + 18)
+    copy = program.copy()
+    copy.post("other", [copy.product(x, y) <= 9])
+    assert (program.upper, program.rules, program.products) == ([5, 5], ["one"], [])
+    assert (copy.upper, copy.rules, len(copy.products)) == ([5, 5, 25], ["one", "other"], 1)
 
 
 @pytest.mark.parametrize("constant", [0, 3, -3])

@@ -10,9 +10,19 @@ from hypothesis import given
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver import points
 from stowplan.solver.decode import decoded
+from stowplan.solver.greedy import greedy
 from stowplan.solver.points import Load
 from tests.build import GIB, Document, card, machine, run, running, snapshot
-from tests.solver.cycles import chain_of, choices_of, class_of, host_of, placed, places
+from tests.solver.cycles import (
+    choices_of,
+    class_of,
+    grid_of,
+    host_of,
+    placed,
+    places,
+    solved,
+    started_in,
+)
 from tests.strategies import examples, snapshots
 
 BARE: Document = {"cpu_cores": 0, "memory_bytes": 0}
@@ -23,14 +33,14 @@ def _standing(
     home: Document, asked: Document | None = None, *others: Document, **fleet: Any
 ) -> int:
     """The points of a run on its machine that don't depend on what else is placed there."""
-    choices = choices_of(snapshot([home, *others], [asked or run("a")], **fleet))
-    return points.standing(class_of(choices, "a").ask, host_of(choices, home["name"]))
+    grid = grid_of(snapshot([home, *others], [asked or run("a")], **fleet))
+    return points.standing(class_of(grid, "a").ask, host_of(grid, home["name"]))
 
 
 def _alone(home: Document, asked: Document, *more: Document, at_risk: int = 0) -> int:
     """The points of one worker that is alone in this cycle on its machine."""
-    choices = choices_of(snapshot([home], [asked, *more]))
-    ask, host = class_of(choices, asked["name"]).ask, host_of(choices, home["name"])
+    grid = grid_of(snapshot([home], [asked, *more]))
+    ask, host = class_of(grid, asked["name"]).ask, host_of(grid, home["name"])
     return points.of_worker(ask, host, Load().plus(ask, host, at_risk), at_risk)
 
 
@@ -156,7 +166,7 @@ def test_each_gpu_at_risk_costs_60() -> None:
     s = snapshot([home], [run("a", 2)])
     # One sound GPU and one at risk: 2 x 16666 - 60000.
     assert placed(s, "a").scores.points == -26.668
-    assert [each.objective for each in chain_of(s).stages if each.name == "points"] == [-26_668]
+    assert [each.objective for each in solved(s).chain.stages if each.name == "points"] == [-26_668]
     assert _alone(home, run("a", 3), at_risk=2) == 49_998 - 120_000
 
 
@@ -270,17 +280,23 @@ def test_the_sum_of_all_counts_not_the_best_of_one() -> None:
 @examples(80)
 @given(snapshots(max_machines=4, max_runs=5))
 def test_points_of_hosts_workers_and_the_objective_are_one_sum(snapshot: Snapshot) -> None:
-    chain = chain_of(snapshot)
-    plan = decoded(chain.choices, chain.values)
-    of_hosts = sum(points.of_host(host, plan.loads[host.name]) for host in chain.choices.hosts)
+    layout, chain = solved(snapshot)
+    plan = decoded(layout)
+    of_hosts = sum(points.of_host(host, plan.loads[host.name]) for host in layout.grid.hosts)
     of_workers = sum(
         points.of_worker(start.each.ask, seat.host, plan.loads[seat.host.name], seat.at_risk)
         for start in plan.starts
         for seat in start.seats
     )
     [stage] = [stage for stage in chain.stages if stage.name == "points"]
-    started = {
-        each.name: chain.choices.starts(each).at(chain.values) for each in chain.choices.classes
-    }
-    assert of_hosts == of_workers == stage.objective
-    assert of_hosts <= points.most(chain.choices, started)
+    assert of_hosts == of_workers == stage.objective == points.earned(layout)
+    assert of_hosts <= points.most(layout.grid, started_in(layout))
+
+
+@examples(60)
+@given(snapshots(max_machines=4, max_runs=5))
+def test_the_objective_of_a_layout_is_what_it_earns(snapshot: Snapshot) -> None:
+    choices = choices_of(snapshot)
+    layout = greedy(choices, lambda it: False)
+    objective = points.objective(choices)
+    assert objective.at(choices.values_of(layout)) == points.earned(layout)

@@ -8,8 +8,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from stowplan.model.errors import InternalError
-from stowplan.solver.linear import Program, Row, Sum
-from stowplan.solver.search import Goal, Limits, search
+from stowplan.solver.linear import Goal, Program, Row, Sum
+from stowplan.solver.search import Limits, search, whole_bound
 from tests.solver.test_linear import programs
 from tests.strategies import examples
 
@@ -99,9 +99,10 @@ def test_a_bound_that_is_known_already_is_never_worsened() -> None:
 
 def test_a_hint_that_breaks_a_row_is_our_own_mistake() -> None:
     program = Program()
-    x = program.variable(3)
+    x, y = program.variable(3), program.variable(3)
+    program.post("row", [x + y >= 5])
     with pytest.raises(InternalError, match="INFEASIBLE"):
-        search(program, Goal(x, maximise=True), [0], PROVE, trivial=3, fixed={0: 2}, also=[x <= 1])
+        search(program, Goal(x, maximise=True), [3, 1], PROVE, trivial=3, fixed={1: 1})
 
 
 def test_an_invalid_model_is_our_own_mistake() -> None:
@@ -115,6 +116,39 @@ def test_a_search_keeps_its_log_to_itself(capfd: pytest.CaptureFixture[str]) -> 
     found = search(program, Goal(program.variable(3), maximise=True), [0], PROVE, trivial=3)
     assert "CpSolverResponse" in found.log
     assert capfd.readouterr() == ("", "")
+
+
+@examples(60)
+@given(st.data())
+def test_a_search_that_is_given_no_hint_finds_the_best_too(data: st.DataObject) -> None:
+    program = data.draw(programs())
+    answers = _answers(program)
+    assume(answers)
+    goal, known = data.draw(goals(program)), data.draw(st.sampled_from(answers))
+    trivial = program.range(goal.terms)[goal.maximise]
+    found = search(program, goal, known, PROVE, trivial=trivial, hinted=False)
+    best = (max if goal.maximise else min)(goal.terms.at(values) for values in answers)
+    assert (found.objective, found.bound, found.values in answers) == (best, best, True)
+
+
+def test_variables_that_the_goal_does_not_depend_on_keep_their_values() -> None:
+    # x and y share a row, z and its row stand apart: z stays at its hint of 2.
+    program = Program()
+    x, y, z = (program.variable(4) for _ in range(3))
+    program.post("one", [x + y <= 5])
+    program.post("other", [z * 2 <= 7])
+    found = search(program, Goal(x * 2 + y, maximise=True), [0, 0, 2], PROVE, trivial=12)
+    assert (found.values, found.bound) == ([4, 1, 2], 9)
+
+
+@pytest.mark.parametrize(
+    ("bound", "most", "least"),
+    [(7.0, 7, 7), (7.4, 7, 8), (6.9999999, 7, 7), (7.0000001, 7, 7), (-7.4, -8, -7)],
+)
+def test_a_bound_is_rounded_to_what_whole_numbers_allow(
+    bound: float, most: int, least: int
+) -> None:
+    assert (whole_bound(bound, maximise=True), whole_bound(bound, maximise=False)) == (most, least)
 
 
 def test_the_same_search_finds_the_same_answer() -> None:
