@@ -50,7 +50,7 @@ class Bounds:
         """Return the bound of one tier beside what starts above it."""
         key = (tier, self._above(tier, started))
         if key not in self._proven:
-            fixed = self.fixed_above(tier, started)
+            fixed = self.choices.fixed(started, above=tier)
             values = [0] * len(self.choices.program.upper)
             for column, value in fixed.items():
                 values[column] = value
@@ -58,16 +58,6 @@ class Bounds:
             found = relaxed(self.choices.program, self._goals[tier], values, fixed, trivial)
             self._proven[key] = found.bound
         return self._proven[key]
-
-    def fixed_above(self, tier: int | None, started: Started) -> dict[int, int]:
-        """Return the variables of what starts above a tier (None: in all) at their values."""
-        fixed: dict[int, int] = {}
-        for each, counts in zip(self.choices.classes, started, strict=True):
-            if tier is None or each.ask.priority > tier:
-                for cohort, count in enumerate(counts):
-                    columns = self.choices.starting(each, cohort).terms
-                    fixed.update(dict.fromkeys(columns, count))
-        return fixed
 
     def _above(self, tier: int, started: Started) -> object:
         return tuple(

@@ -11,11 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Literal
 
 import numpy as np
 
 from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.grid import CORES, MEMORY, UNUSABLE, Grid, Ints
+
+type Finer = Literal["at_risk", "all"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +41,8 @@ class Cell:
     millicores: int
     """Free on all of them together; a host that is overdrawn has none."""
     memory_bytes: int
+    most_sound: int
+    """The most usable GPUs, not at risk, that are free on one of them."""
     cores_bind: bool
     """Whether more cores could be asked for than are free on one of them."""
     memory_binds: bool
@@ -66,27 +71,28 @@ def apart(grid: Grid, hosts: Iterable[int] | None = None) -> list[Cell]:
     return [_cell(grid, [host], binds) for host in chosen]
 
 
-def merged(grid: Grid, binds: Ints, *, finer: bool = False) -> list[Cell]:
+def merged(grid: Grid, binds: Ints, *, finer: Finer | None = None) -> list[Cell]:
     """Return hosts that are alike, together.
 
-    Where cores or memory can run short (by `binding`), or `finer`, only hosts with as many free
-    GPUs.
+    Where cores or memory can run short (by `binding`), only hosts with as many free GPUs; `finer`
+    asks the same of all hosts, or of those with GPUs at risk.
     """
-    by_free = finer or bool(binds.any())
-    patterns = [_pattern(grid, sort) for sort in range(len(grid.families))]
+    by_free = finer == "all" or bool(binds.any())
+    patterns = [_pattern(grid, family) for family in range(len(grid.families))]
     users_of = [{lot: tuple(sorted(users)) for lot, _, users in kinds} for kinds in grid.kinds]
     alike: dict[object, list[int]] = {}
-    for host, (sort, lots) in enumerate(zip(grid.family_of, grid.lots, strict=True)):
-        if not patterns[sort]:
+    for host, (family, lots) in enumerate(zip(grid.family_of, grid.lots, strict=True)):
+        if not patterns[family]:
             continue
+        here = [(lot, at_risk) for lot, at_risk, _ in grid.kinds[family] if lots[lot]]
+        counted = by_free or (finer == "at_risk" and any(at_risk for _, at_risk in here))
         free = tuple(
             sorted(
-                (at_risk, users_of[sort][lot], lots[lot] if by_free else 1)
-                for lot, at_risk, _ in grid.kinds[sort]
-                if lots[lot]
+                (at_risk, users_of[family][lot], lots[lot] if counted else 1)
+                for lot, at_risk in here
             )
         )
-        alike.setdefault((patterns[sort], free), []).append(host)
+        alike.setdefault((patterns[family], free), []).append(host)
     return [_cell(grid, hosts, binds) for hosts in alike.values()]
 
 
@@ -120,9 +126,9 @@ def signatures(grid: Grid, binds: Ints | None = None) -> list[Signature]:
     ]
 
 
-def _pattern(grid: Grid, sort: int) -> tuple[int, ...]:
-    """Return the classes that may be on hosts of a sort."""
-    return tuple(index for index, usable in enumerate(grid.usable) if usable[sort] >= 0)
+def _pattern(grid: Grid, family: int) -> tuple[int, ...]:
+    """Return the classes that may be on hosts of a family."""
+    return tuple(index for index, usable in enumerate(grid.usable) if usable[family] >= 0)
 
 
 def _cell(grid: Grid, hosts: Sequence[int], binds: Ints) -> Cell:
@@ -138,6 +144,7 @@ def _cell(grid: Grid, hosts: Sequence[int], binds: Ints) -> Cell:
         kinds=tuple(Kind(count, *key) for key, count in free.items()),
         millicores=int(np.maximum(grid.room[CORES, there], 0).sum()),
         memory_bytes=int(np.maximum(grid.room[MEMORY, there], 0).sum()),
+        most_sound=int(grid.sound_gpus[there].max(initial=0)),
         cores_bind=bool(binds[CORES, there].any()),
         memory_binds=bool(binds[MEMORY, there].any()),
     )
@@ -150,12 +157,12 @@ def binding(grid: Grid) -> Ints:
     that come all the workers without GPUs that there are.
     """
     binds = np.zeros((2, len(grid.hosts)), np.int64)
-    for sort in range(len(grid.families)):
-        here = np.nonzero(grid.family_of == sort)[0]
+    for family in range(len(grid.families)):
+        here = np.nonzero(grid.family_of == family)[0]
         asks = [
             (each.ask, each.count * (each.ask.tasks or 0))
             for each, usable in zip(grid.classes, grid.usable, strict=True)
-            if usable[sort] != UNUSABLE
+            if usable[family] != UNUSABLE
         ]
         for column in (CORES, MEMORY):
             without = sum(_amount(ask, column) * most for ask, most in asks if not ask.gpus)

@@ -105,9 +105,9 @@ class Tally:
         self.spend(found)
         self.proven = self.proven and found.status == "OPTIMAL"
 
-    def spend(self, found: Found) -> None:
-        """Count the deterministic time of a search."""
-        self.deterministic += found.deterministic
+    def spend(self, found: Found, more: float = 0.0) -> None:
+        """Count the deterministic time of a search, and more for what it took beside."""
+        self.deterministic += found.deterministic + more
 
     def stage(self) -> Stage:
         """Return the entry in the account."""

@@ -109,6 +109,15 @@ class Choices:
             for index, cohort in enumerate(each.cohorts)
         }
 
+    def fixed(self, started: Sequence[Sequence[int]], above: int | None = None) -> dict[int, int]:
+        """Return the variables of what starts at these values; `above` a priority only."""
+        fixed: dict[int, int] = {}
+        for each, counts in zip(self.classes, started, strict=True):
+            if above is None or each.ask.priority > above:
+                for cohort, count in enumerate(counts):
+                    fixed.update(dict.fromkeys(self.starting(each, cohort).terms, count))
+        return fixed
+
     def workers_started(self, each: Signature) -> Sum:
         """Return how many workers the runs of a signature have that start."""
         return total(self.starts(own) * (own.ask.tasks or 0) for own in each.classes)
@@ -136,12 +145,11 @@ class Choices:
 
     def at_risk_taken(self) -> Sum:
         """Return how many GPUs at risk are given out."""
-        return total(
-            self.gpus_taken(kind, cell)
-            for cell in self.cells
-            for kind in cell.kinds
-            if kind.at_risk
-        )
+        return total(self.at_risk_in(cell) for cell in self.cells)
+
+    def at_risk_in(self, cell: Cell) -> Sum:
+        """Return how many GPUs at risk are given out in a cell."""
+        return total(self.gpus_taken(kind, cell) for kind in cell.kinds if kind.at_risk)
 
     def millicores_taken(self, cell: Cell) -> Sum:
         """Return the thousandths of a core that workers in the cell ask for; 0: too few to tell."""

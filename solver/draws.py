@@ -21,20 +21,22 @@ def used(grid: Grid) -> list[int]:
     return sorted({host for there in grid.where for host in there.tolist()})
 
 
-def in_turn(grid: Grid, draw: random.Random) -> Iterator[Sequence[int]]:
+def in_turn(hosts: Sequence[int], grid: Grid, draw: random.Random) -> Iterator[Sequence[int]]:
     """Yield groups of hosts without end, each host once a round: at random, or beside its like."""
-    hosts = used(grid)
-    while hosts:
-        draw.shuffle(hosts)
+    shuffled = list(hosts)
+    while shuffled:
+        draw.shuffle(shuffled)
         if draw.random() < 0.5:
-            hosts.sort(key=lambda host: int(grid.family_of[host]))
-        for start in range(0, len(hosts), TOGETHER):
-            yield hosts[start : start + TOGETHER]
+            shuffled.sort(key=lambda host: int(grid.family_of[host]))
+        for start in range(0, len(shuffled), TOGETHER):
+            yield shuffled[start : start + TOGETHER]
 
 
 def wanted(hosts: Sequence[int], amounts: Ints, draw: random.Random) -> Sequence[int]:
     """Return hosts to solve together: half drawn by these amounts, half from all alike."""
-    half = min(WANTED // 2, len(hosts))
+    if len(hosts) <= WANTED:
+        return hosts
+    half = WANTED // 2
     by_amount = draw.choices(hosts, [float(amount) + 1e-3 for amount in amounts], k=half)
     return sorted({*by_amount, *draw.sample(hosts, half)})
 

@@ -44,7 +44,7 @@ class Grid:
         self.families = [self.hosts[family_of.index(family)] for family in range(len(first))]
         """One host of each family."""
         self.usable = [[self._usable(each.ask, host) for host in self.families] for each in classes]
-        """By class and family: the lots that a worker may be given, as bits; UNUSABLE: none does."""
+        """By class and family: the lots that a worker may be given, as bits, or UNUSABLE."""
         self.pools = [self._pools(family) for family in range(len(self.families))]
         """By family: its pools, as bits of lots."""
         self.kinds = [self._kinds(family) for family in range(len(self.families))]
@@ -84,10 +84,11 @@ class Grid:
     def positions(self, index: int, hosts: Ints) -> Ints:
         """Return where in `where[index]` these hosts are; those that aren't there are left out."""
         there = self.where[index]
-        at = np.searchsorted(there, hosts)
+        at: Ints = np.searchsorted(there, hosts)
         inside = at < len(there)
         at, hosts = at[inside], hosts[inside]
-        return at[there[at] == hosts]
+        found: Ints = at[there[at] == hosts]
+        return found
 
     def free_for(self, index: int, hosts: Ints) -> Ints:
         """Return how many GPUs that a class may use are free on hosts of its own, at the start."""

@@ -4,6 +4,8 @@ Not a rule of its own: what each host's room implies for hosts taken together. A
 counts floor(g / s) on level s, and a host with f free bears floor(f / s) of them:
 
     sum of floor(g / s) x workers <= sum over hosts of floor(f / s)
+
+And a worker that asks for more than any host has sound takes the rest at risk.
 """
 
 from __future__ import annotations
@@ -46,6 +48,13 @@ def post(choices: Choices) -> Iterator[Row]:
         for pool, widest in pools.items():
             free = choices.grid.free_for(widest.members[0], cell.hosts)
             yield from _rows(choices, cell, free, _gpus_within(choices, cell, pool))
+        if any(kind.at_risk for kind in cell.kinds):
+            yield choices.at_risk_in(cell) >= choices.over(cell, _beyond(cell.most_sound))
+
+
+def _beyond(sound: int) -> Amount:
+    """Return the GPUs at risk that a worker takes at least, where so many that aren't are free."""
+    return lambda each: max(0, each.ask.gpus - sound)
 
 
 def _rows(choices: Choices, cell: Cell, free: Ints, amount: Amount) -> Iterator[Row]:

@@ -7,19 +7,20 @@ in a fraction of a second. Which hosts are taken together is drawn with the seed
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
 from stowplan.solver import points
 from stowplan.solver.bound import weight
 from stowplan.solver.cells import apart, signatures
+from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
-from stowplan.solver.interrupt import Interrupt
+from stowplan.solver.draws import idle, in_turn, used, wanted
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits as Shared
 from stowplan.solver.linear import ZERO, Goal, Sum
-from stowplan.solver.search import Found, Limits, search
+from stowplan.solver.search import Found, search
 
 EACH = 0.02
 """Deterministic time for one neighbourhood."""
@@ -27,6 +28,8 @@ EACH = 0.02
 
 JOINING = 24
 """How many classes of which runs wait may join in one neighbourhood."""
+BUILT = 0.01
+"""Deterministic time that building a neighbourhood counts as: about as long as it takes."""
 MOST = 2**50
 """Objectives stay below it: no sum of theirs overflows."""
 
@@ -37,34 +40,54 @@ class Gain(NamedTuple):
     amount: int
     """By how much its objective is better."""
     found: Found
+    is_whole: bool
+    """Whether nothing was left out: what is proven of it holds for the whole layout."""
 
 
 class Neighbourhoods:
-    """A layout, improved a few hosts at a time."""
+    """A layout, improved a few hosts at a time, in one stage."""
 
-    def __init__(self, layout: Layout, shared: Shared, limits: Limits, interrupt: Interrupt):
-        """Start from a layout, which is changed in place."""
+    def __init__(self, name: str, layout: Layout, shared: Shared, chain: Chain, tally: Tally):
+        """Start from a layout, which is changed in place; the tally counts what is spent."""
         self.layout = layout
-        self.draw = random.Random(limits.seed)
-        self._shared = shared
+        self.hosts = used(layout.grid)
+        self.draw = random.Random(chain.settings.seed)
+        self._shared, self._chain, self._tally = shared, chain, tally
+        limits = chain.limits(name, chain.settings.gap, tally.deterministic)
+        self._until = tally.deterministic + limits.deterministic
         self._limits = replace(limits, deterministic=EACH)
-        self._interrupt = interrupt
         self._signature = {each.members[0]: each for each in signatures(layout.grid)}
 
-    def start_more(self, hosts: Sequence[int]) -> Gain:
-        """Start more weight on these hosts, tier before tier; all else stays."""
+    def start_more(self) -> Iterator[Gain]:
+        """Start more weight, tier before tier, where hosts have most to spare."""
         layout = self.layout
-        waiting = [index for index in self._signature if layout.waiting(index)]
-        drawn = self.draw.sample(waiting, min(JOINING, len(waiting)))
-        return self._solve(hosts, _weights, True, joining=drawn)
+        for group in self._groups(lambda: wanted(self.hosts, idle(layout, self.hosts), self.draw)):
+            waiting = [index for index in self._signature if layout.waiting(index)]
+            drawn = self.draw.sample(waiting, min(JOINING, len(waiting)))
+            gain = self._solve(group, _weights, True, joining=drawn)
+            yield gain._replace(is_whole=gain.is_whole and len(drawn) == len(waiting))
 
-    def spare_at_risk(self, hosts: Sequence[int]) -> Gain:
-        """Give out fewer GPUs at risk on these hosts, for the same runs."""
-        return self._solve(hosts, Choices.at_risk_taken, False)
+    def spare_at_risk(self) -> Iterator[Gain]:
+        """Give out fewer GPUs at risk, for the same runs, where hosts take most of them."""
+        layout = self.layout
+        for group in self._groups(
+            lambda: wanted(self.hosts, (-layout.sound[self.hosts]).clip(0), self.draw)
+        ):
+            yield self._solve(group, Choices.at_risk_taken, False)
 
-    def earn_points(self, hosts: Sequence[int]) -> Gain:
-        """Earn more points on these hosts, for the same runs and no more GPUs at risk."""
-        return self._solve(hosts, points.objective, True, keep=Choices.at_risk_taken)
+    def earn_points(self) -> Iterator[Gain]:
+        """Earn more points, for the same runs and no more GPUs at risk, on all hosts in turn."""
+        turns = in_turn(self.hosts, self.layout.grid, self.draw)
+        for group in self._groups(lambda: next(turns)):
+            yield self._solve(group, points.objective, True, keep=Choices.at_risk_taken)
+
+    def _groups(self, draw: Callable[[], Sequence[int]]) -> Iterator[Sequence[int]]:
+        """Yield hosts to solve together, until the stage's share of time is spent."""
+        while self.hosts and not self._chain.is_over():
+            if self._tally.deterministic >= self._until:
+                self._chain.cut = self._chain.cut or "deterministic_time"
+                return
+            yield draw()
 
     def _solve(
         self,
@@ -99,10 +122,12 @@ class Neighbourhoods:
             self._limits,
             trivial=choices.program.range(goal.terms)[maximise],
             also=[kept <= kept.at(hint)] if kept else [],
-            interrupt=self._interrupt,
+            interrupt=self._chain.interrupt,
         )
         choices.settle(found.values, layout)
-        return Gain(abs(found.objective - goal.terms.at(hint)), found)
+        self._tally.spend(found, BUILT)
+        amount = abs(found.objective - goal.terms.at(hint))
+        return Gain(amount, found, is_whole=len(hosts) == len(self.hosts))
 
 
 def _weights(choices: Choices) -> Sum:

@@ -31,7 +31,7 @@ def better_over_cells(bounds: Bounds, layout: Layout, chain: Chain, tally: Tally
         values = _searched(bounds, tier, values, chain, tally, share.deterministic * OF_TIME)
         if chain.is_over():
             break
-    fixed = bounds.fixed_above(None, choices.started(values))
+    fixed = choices.fixed(choices.started(values))
     limits = chain.limits("place", gap)
     limits = replace(limits, deterministic=min(limits.deterministic, EVENLY))
     values = spread_evenly(choices, values, fixed, limits, chain.interrupt)
@@ -48,7 +48,7 @@ def _searched(
     """Return the values with the most of a tier, beside what starts above it."""
     choices, goal = bounds.choices, bounds.goal(tier)
     started = choices.started(values)
-    fixed, bound = bounds.fixed_above(tier, started), bounds.bound(tier, started)
+    fixed, bound = choices.fixed(started, above=tier), bounds.bound(tier, started)
     program, gap = choices.program, chain.settings.gap
     for restricted in (True, False):
         value = goal.terms.at(values)
