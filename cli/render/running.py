@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rich.console import RenderableType
+from rich.text import Text
 
 from stowplan.cli.render.page import STYLES, Page, table, words
 from stowplan.cli.render.text import counted, folded, printable, ranged
@@ -31,9 +31,7 @@ def add_running(page: Page, decision: Decision, snapshot: Snapshot, *, whole: bo
         indexes = _indexes(snapshot)
         grid = table(_COLUMNS, right=("GPUS", "POINTS"), whole=("OUTCOME",))
         rows: Sequence[PlacedRun | StayingRun] = (*placed, *listed)
-        for outcome in rows:
-            grid.add_row(*_row(outcome, indexes, page.width))
-        page.add(grid)
+        page.add_rows(grid, [_row(outcome, indexes, page.width) for outcome in rows])
     if len(listed) < len(kept):
         page.space()
         runs = counted(len(kept), "run")
@@ -58,7 +56,7 @@ def _indexes(snapshot: Snapshot) -> Indexes:
     }
 
 
-def _row(outcome: PlacedRun | StayingRun, indexes: Indexes, width: int) -> Sequence[RenderableType]:
+def _row(outcome: PlacedRun | StayingRun, indexes: Indexes, width: int) -> Sequence[str | Text]:
     name = words((outcome.run, "bold"))
     if outcome.array:
         name.append(f" ({array_words(outcome.array)})", "dim")

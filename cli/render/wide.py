@@ -33,8 +33,12 @@ def add_placed(page: Page, decision: Decision) -> None:
             page.add(words(f"{got.rule}: asked {got.asked}, got {got.got}"), 4)
         if run.fallbacks:
             page.add(words(f"else, in this order: {', '.join(run.fallbacks)}"), 4)
-        if run.rejected:
+        if run.same_as:
+            but = " but for:" if run.rejected else ""
+            page.add(words(f"not: as for {run.same_as}{but}"), 4)
+        elif run.rejected:
             page.add(words("not:"), 4)
+        if run.rejected:
             grid = table(("hosts", "code", "why"), whole=("code",))
             grid.show_header = False
             for row in run.rejected:

@@ -16,6 +16,7 @@ MOST_ROWS = 60
 """Rows up to which each figure has a row of its own; past it, one row tells a span of them."""
 
 _FIGURE = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+_ASIDE = re.compile(r" \(has .*?\)(?=, |$)")
 _OF_FIGURES = {
     Code.HARDWARE_STALE,
     Code.GPU_FAULTED,
@@ -93,6 +94,8 @@ def _span(reasons: Sequence[Reason]) -> Reason:
     first = reasons[0]
     if all(each is first or each.message == first.message for each in reasons):
         return first
+    if first.code not in _OF_FIGURES:
+        return first.model_copy(update={"message": _without_aside(first.message)})
     texts = [_FIGURE.findall(each.message) for each in reasons]
     told = [_between(figures) for figures in zip(*texts, strict=True)]
     parts = _FIGURE.split(first.message)
@@ -107,13 +110,20 @@ def _span(reasons: Sequence[Reason]) -> Reason:
     return first.model_copy(update={"message": message, "numbers": numbers})
 
 
+def _without_aside(message: str) -> str:
+    """Return a sentence without what it says in brackets: what is there instead."""
+    return _ASIDE.sub("", message)
+
+
 def _between(figures: Sequence[str]) -> str:
     ordered = sorted(set(figures), key=lambda text: float(text.replace(",", "")))
     return ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}"
 
 
 def _outline(reason: Reason) -> object:
-    """Return what a reason says but for its figures."""
+    """Return what a reason says but for its figures, or for what a host has instead of a label."""
+    if reason.code == Code.LABEL_MISSING:
+        return (reason.code, _without_aside(reason.message), _told(reason))
     if reason.code not in _OF_FIGURES:
         return (reason.code, reason.message, _told(reason))
     words = tuple(

@@ -6,7 +6,7 @@ import pytest
 
 from stowplan.cli.formats import FORMS, Form, written
 from stowplan.cli.render.decision import add_decision
-from stowplan.cli.render.page import Page
+from stowplan.cli.render.page import MOST_DRAWN, Page, table, words
 from stowplan.model.decision import (
     ArrayCount,
     ChosenShape,
@@ -280,6 +280,14 @@ def test_wide_shows_ids_scores_other_hosts_machines_and_stages() -> None:
     assert "41 variables, 63 constraints (room 12)" in text
 
 
+def test_wide_names_the_run_whose_other_hosts_are_the_same() -> None:
+    first, second = placed("a"), placed("b", "gpu-02").model_copy(update={"same_as": "a"})
+    third = second.model_copy(update={"run": "c", "rejected": ()})
+    page = shown(decided(first, second, third), whole=True)
+    told = [line.strip() for line in page.splitlines() if line.strip().startswith("not:")]
+    assert told == ["not:", "not: as for a but for:", "not: as for a"]
+
+
 HOSTILE = "x\x1b[31mred\x1b[0m\x9b1m\u202e[bold red]y[/bold red] :smile: {b}"
 
 
@@ -325,6 +333,36 @@ def test_a_thousand_runs_make_a_line_each() -> None:
     text = shown(decided(*runs))
     assert len(text.splitlines()) == 1000 + 5
     assert not any(line.endswith(" ") for line in text.splitlines())
+
+
+@pytest.mark.parametrize("names", [("a", "長い名前"), ("a" * 60, "b"), ("é", "e\u0301"), ("a",)])
+@pytest.mark.parametrize("width", [40, 100])
+def test_a_table_that_needs_no_wrapping_is_as_it_would_be_drawn(
+    names: tuple[str, ...], width: int
+) -> None:
+    rows = [(words((name, "bold")), "12", "words") for name in names]
+    columns = ("NAME", "FIGURE", "WORDS")
+    plain, drawn = Page(width, colour=False), Page(width, colour=False)
+    plain.add_rows(table(columns, right=("FIGURE",)), rows)
+    grid = table(columns, right=("FIGURE",))
+    for row in rows:
+        grid.add_row(*row)
+    drawn.add(grid)
+    assert plain.text() == drawn.text()
+
+
+def test_a_table_of_thousands_is_written_without_colour() -> None:
+    page = Page(40, colour=True)
+    page.add_rows(table(("NAME",)), [(f"run-{number}",) for number in range(MOST_DRAWN + 1)])
+    assert page.text().splitlines() == ["NAME", *(f"run-{n}" for n in range(MOST_DRAWN + 1))]
+
+
+@pytest.mark.parametrize("text", ["plain", "長い" * 30, "words " * 30, "n" * 200])
+def test_a_paragraph_is_the_same_with_and_without_colour(text: str) -> None:
+    pages = [Page(50, colour=colour) for colour in (False, True)]
+    for page in pages:
+        page.add(words(text), 4)
+    assert pages[0].text() == pages[1].text()
 
 
 def test_colour_is_for_a_terminal() -> None:
