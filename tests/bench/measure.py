@@ -8,6 +8,7 @@ count. The memory is the most that the process held, which includes the snapshot
 from __future__ import annotations
 
 import json
+import math
 import resource
 import subprocess
 import sys
@@ -84,7 +85,9 @@ def measure(instance: str, seed: int, name: str, seconds: float, gap: float) -> 
     problem.check(answer.placed)
     weights = [weight / UNIT for weight in problem.weight_by_tier(answer.placed)]
     weight = sum(weights)
-    bound = None if answer.bound is None else answer.bound / UNIT
+    bound = None
+    if answer.bound is not None and math.isfinite(answer.bound):  # HiGHS starts from infinity
+        bound = answer.bound / UNIT
     return Measured(
         instance=instance,
         seed=seed,

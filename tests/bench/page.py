@@ -6,8 +6,11 @@ import os
 import platform
 import re
 import subprocess
+import textwrap
 from importlib.metadata import version
 from pathlib import Path
+
+from tests.bench.report import WIDTH
 
 PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
 BEGIN = "<!-- tables: made by python -m tests.bench --markdown; don't edit -->"
@@ -24,11 +27,12 @@ def refreshed(page: str, tables: str, limit: float) -> str:
 
 
 def _machine(limit: float) -> str:
-    return (
+    line = (
         f"Stowplan at {_commit()}, with a limit of {limit:g} s, on {os.cpu_count()} cores "
         f"({_processor()}); Python {platform.python_version()}, OR-Tools {version('ortools')}, "
         f"HiGHS {version('highspy')}."
     )
+    return textwrap.fill(line, WIDTH)
 
 
 def _commit() -> str:

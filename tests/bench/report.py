@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import statistics
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -12,6 +13,7 @@ from tests.bench.catalogue import INSTANCES
 from tests.bench.measure import Measured
 
 OURS = "stowplan"
+WIDTH = 100
 COLUMNS = ("policy", "weight", "ours to it", "bound", "gap", "seconds", "place", "MiB", "status")
 
 
@@ -51,7 +53,7 @@ def _heading(name: str, run: Sequence[Measured]) -> str:
         f"{INSTANCES[name].told}. {known.machines:,} machines with {known.gpus_free:,} GPUs free; "
         f"{known.runs:,} runs of {known.kinds} kinds ask for {known.gpus_asked:,} (seed {seeds})."
     )
-    return f"{name}\n\n{line[0].upper()}{line[1:]}"
+    return f"{name}\n\n{textwrap.fill(line[0].upper() + line[1:], WIDTH)}"
 
 
 def _rows(run: Sequence[Measured]) -> Iterator[tuple[str, ...]]:
