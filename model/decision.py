@@ -106,14 +106,22 @@ class Scores(Frozen):
 
 
 class Rejected(Frozen):
-    """Hosts that were not chosen for the same reasons, the deciding one first."""
+    """Hosts that were not chosen for the same reasons, the deciding one first.
+
+    Where there are very many, hosts share a row that differ in figures only: the sentence gives
+    the span, the figure is the largest, and `least_` before its name the smallest.
+    """
 
     hosts: tuple[str, ...]
     reasons: tuple[Reason, ...]
 
 
 class HostRow(Frozen):
-    """Hosts that can't take a waiting run, for the same reasons, the deciding one first."""
+    """Hosts that can't take a waiting run, for the same reasons, the deciding one first.
+
+    Where there are very many, hosts share a row that differ in figures only: the sentence gives
+    the span, the figure is the largest, and `least_` before its name the smallest.
+    """
 
     hosts: tuple[str, ...]
     kind: HostKind = "machine"
