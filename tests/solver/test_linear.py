@@ -84,26 +84,6 @@ def test_a_product_is_bounded_by_its_corners_and_follows_from_the_rest() -> None
     assert program.completed([3, -2]) == [3, -2, -16]
 
 
-small = st.integers(-4, 4)
-
-
-@st.composite
-def programs(draw: st.DrawFn) -> Program:
-    """A program of a few small variables, with rows of any kind."""
-    program = Program()
-    columns = range(draw(st.integers(1, 4)))
-    for _ in columns:
-        low = draw(st.integers(-1, 1))
-        program.variable(low + draw(st.integers(0, 3)), low)
-    for index in range(draw(st.integers(0, 4))):
-        terms = Sum({column: draw(small) for column in columns}, draw(small)) + 0
-        limit = draw(st.integers(-9, 9))
-        kind = draw(st.sampled_from(("<=", ">=", "=")))
-        row = terms.equals(limit) if kind == "=" else terms <= limit
-        program.post(f"rule{index}", [terms >= limit if kind == ">=" else row])
-    return program
-
-
 @examples(100)
 @given(st.data())
 def test_rows_that_are_left_out_or_divided_allow_what_they_allowed(data: st.DataObject) -> None:

@@ -1,45 +1,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from stowplan.model.errors import InternalError
-from stowplan.solver.linear import Goal, Program, Row, Sum
+from stowplan.solver.linear import Goal, Program, Sum
 from stowplan.solver.search import Limits, search, whole_bound
-from tests.solver.test_linear import programs
+from tests.solver.programs import answers_of, goals, programs
 from tests.strategies import examples
 
 PROVE = Limits(deterministic=10, wall_s=60, gap=0, workers=1, seed=1)
-
-
-def _answers(
-    program: Program, fixed: Mapping[int, int] | None = None, also: Sequence[Row] = ()
-) -> list[list[int]]:
-    """Every way to set the variables that keeps the rows and the products."""
-    rows = [*program.rows, *also]
-    targets = {product.target for product in program.products}
-    ends = [
-        range(1) if column in targets else range(low, high + 1)
-        for column, (low, high) in enumerate(zip(program.lower, program.upper, strict=True))
-    ]
-    found = [program.completed(list(values)) for values in itertools.product(*ends)]
-    return [
-        values
-        for values in found
-        if all(row.low <= Sum(row.terms).at(values) <= row.high for row in rows)
-        and all(values[column] == value for column, value in (fixed or {}).items())
-    ]
-
-
-@st.composite
-def goals(draw: st.DrawFn, program: Program) -> Goal:
-    coefficients = [draw(st.integers(-5, 5)) for _ in program.upper]
-    terms = {column: value for column, value in enumerate(coefficients) if value}
-    return Goal(Sum(terms, draw(st.integers(-3, 3))), draw(st.booleans()))
 
 
 @examples(80)
@@ -50,7 +23,7 @@ def test_a_search_without_a_gap_finds_the_best_of_all_answers(data: st.DataObjec
         program.product(Sum({0: 1}), Sum({len(program.upper) - 1: 1}, 1))
     fixed = {0: program.upper[0]} if data.draw(st.booleans()) else {}
     also = [Sum(dict.fromkeys(range(len(program.upper)), 1)) <= 3]
-    answers = _answers(program, fixed, also)
+    answers = answers_of(program, fixed, also)
     assume(answers)
     goal, hint = data.draw(goals(program)), data.draw(st.sampled_from(answers))
     low, high = program.range(goal.terms)
@@ -68,7 +41,7 @@ def test_a_search_cut_short_is_no_worse_than_its_hint_and_its_bound_holds(
     data: st.DataObject,
 ) -> None:
     program = data.draw(programs())
-    answers = _answers(program)
+    answers = answers_of(program)
     assume(answers)
     goal, hint = data.draw(goals(program)), data.draw(st.sampled_from(answers))
     low, high = program.range(goal.terms)
@@ -122,7 +95,7 @@ def test_a_search_keeps_its_log_to_itself(capfd: pytest.CaptureFixture[str]) -> 
 @given(st.data())
 def test_a_search_that_is_given_no_hint_finds_the_best_too(data: st.DataObject) -> None:
     program = data.draw(programs())
-    answers = _answers(program)
+    answers = answers_of(program)
     assume(answers)
     goal, known = data.draw(goals(program)), data.draw(st.sampled_from(answers))
     trivial = program.range(goal.terms)[goal.maximise]
