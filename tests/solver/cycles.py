@@ -9,7 +9,7 @@ from stowplan.model.decision import Decision, Outcome, PlacedRun, WaitingRun
 from stowplan.model.reasons import Code, Figure, Reason
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import RunClass, classes_of
-from stowplan.solver.cells import Cell, Signature, apart, binding, merged, signatures
+from stowplan.solver.cells import Cell, Finer, Signature, apart, binding, merged, signatures
 from stowplan.solver.chain import Chain, Watcher, unwatched
 from stowplan.solver.choices import Choices
 from stowplan.solver.cycle import RULES, solve
@@ -131,7 +131,7 @@ def choices_of(snapshot: Snapshot) -> Choices:
     return Choices(grid, limits_of(snapshot, grid), apart(grid), signatures(grid))
 
 
-def over_cells(snapshot: Snapshot, *, finer: bool = False) -> Choices:
+def over_cells(snapshot: Snapshot, finer: Finer | None = None) -> Choices:
     """Return the variables of a snapshot over cells and signatures, with every rule's rows."""
     grid = grid_of(snapshot)
     binds = binding(grid)
