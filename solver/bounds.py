@@ -21,9 +21,10 @@ class Bounds:
     remembered by what starts above.
     """
 
-    def __init__(self, choices: Choices) -> None:
-        """Bound nothing yet."""
+    def __init__(self, choices: Choices, others: Bounds | None = None) -> None:
+        """Bound nothing yet but what others do, over a program of the same hosts and runs."""
         self.choices = choices
+        self._others = others
         self.tiers = sorted({each.ask.priority for each in choices.classes}, reverse=True)
         self._goals = {tier: Goal(weight(choices, tier), maximise=True) for tier in self.tiers}
         self._proven: dict[tuple[int, object], int] = {}
@@ -56,7 +57,8 @@ class Bounds:
                 values[column] = value
             trivial = most_weight(self.choices, tier)
             found = relaxed(self.choices.program, self._goals[tier], values, fixed, trivial)
-            self._proven[key] = found.bound
+            other = self._others.bound(tier, started) if self._others else found.bound
+            self._proven[key] = min(found.bound, other)
         return self._proven[key]
 
     def _above(self, tier: int, started: Started) -> object:

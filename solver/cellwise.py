@@ -8,11 +8,12 @@ until the bound or a limit. Which runs start is then settled; the later stages m
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 from stowplan.solver import points
 from stowplan.solver.bounds import Bounds
-from stowplan.solver.cells import Cell, binding, merged, signatures
+from stowplan.solver.cells import Cell, apart, binding, merged, signatures
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import greedy
@@ -26,6 +27,8 @@ from stowplan.solver.overcells import better_over_cells
 from stowplan.solver.packing import packed
 from stowplan.solver.search import search
 
+HOST_BY_HOST = 4000
+"""Variables up to which place is also searched host by host, where cells don't settle it."""
 WORTHWHILE, SLOW = 0.001, 3
 """Points are sought until so many neighbourhoods in a row each bring less than this share."""
 
@@ -55,15 +58,11 @@ class Cellwise:
     def _place(self) -> None:
         """Place the most weight; one entry in the account for all tiers."""
         chain, tally = self.chain, self._tally
-        for again in (False, True):
-            if self.bounds.is_best(self.layout) or chain.is_over():
+        for finer in self._ever_finer():
+            if self._is_near() or chain.is_over():
                 break
-            if again:
-                cells = merged(self.grid, self._binds, finer="all")
-                if len(cells) == len(self.choices.cells):
-                    continue
-                self.choices = self._program(cells)
-                self.bounds = Bounds(self.choices)
+            if finer is not self.choices:
+                self.choices, self.bounds = finer, Bounds(finer, self.bounds)
             self.layout = better_over_cells(self.bounds, self.layout, chain, tally)
             tally.objective, tally.bound = self._weighed()
             self._report("place, over cells", tally)
@@ -72,11 +71,24 @@ class Cellwise:
         tally.proven = tally.bound - tally.objective <= gap * max(1, tally.objective)
         chain.stages.append(tally.stage())
 
+    def _ever_finer(self) -> Iterator[Choices]:
+        """Yield the program over cells, then over smaller ones, then host by host."""
+        yield self.choices
+        cells = merged(self.grid, self._binds, finer="all")
+        if len(cells) > len(self.choices.cells):
+            yield self._program(cells)
+        if sum(len(there) for there in self.grid.where) <= HOST_BY_HOST:
+            yield self._program(apart(self.grid))
+
+    def _is_near(self) -> bool:
+        """Whether the layout is within the gap asked of the best."""
+        value, bound = self._weighed()
+        return bound - value <= self.chain.settings.gap * bound
+
     def _fill_idle(self, tally: Tally) -> None:
         """Solve for a few hosts at a time until the bound, or the stage's share of time."""
-        gap = self.chain.settings.gap
         tally.objective, tally.bound = self._weighed()
-        if tally.bound - tally.objective <= gap * tally.bound:
+        if self._is_near():
             return
         for gain in self._neighbourhoods("place", tally).start_more():
             tally.objective, tally.bound = self._weighed()
@@ -84,9 +96,7 @@ class Cellwise:
                 tally.bound = tally.objective
             if gain.amount:
                 self._report("place, a few hosts", tally)
-            if gain.is_whole and not gain.amount:
-                break
-            if tally.bound - tally.objective <= gap * tally.bound:
+            if self._is_near() or (gain.is_whole and not gain.amount):
                 break
 
     def _spare_at_risk(self) -> None:

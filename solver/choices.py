@@ -230,16 +230,20 @@ class Choices:
         starts = total(self.starts(own) for own in each.classes)
         if starts == ZERO:
             return
-        grid, index = self.grid, each.members[0]
-        most = sum(own.count * (own.ask.tasks or 0) for own in each.classes)
-        on_one = each.classes[0].count if each.keeps_apart else most
-        slots = np.minimum(grid.slots_at_start[index], on_one)
         for cell in self.cells:
-            upper = int(slots[grid.positions(index, cell.hosts)].sum())
+            upper = sum(self._most(index, cell) for index in each.members)
             if upper:
-                self._workers[each, cell] = self.program.variable(min(upper, most))
+                self._workers[each, cell] = self.program.variable(upper)
                 self._cells_for[each].append(cell)
                 self._signatures_in[cell].append(each)
+
+    def _most(self, index: int, cell: Cell) -> int:
+        """Return how many workers of a class the hosts of a cell could take at most."""
+        grid, each = self.grid, self.classes[index]
+        workers = each.count * (each.ask.tasks or 0)
+        on_one = workers if each.ask.may_share else each.count
+        slots = grid.slots_at_start[index][grid.positions(index, cell.hosts)]
+        return min(int(np.minimum(slots, on_one).sum()), workers)
 
     def _make_kinds(self, cell: Cell) -> None:
         for each in self.signatures_in(cell):

@@ -32,13 +32,15 @@ def in_turn(hosts: Sequence[int], grid: Grid, draw: random.Random) -> Iterator[S
             yield shuffled[start : start + TOGETHER]
 
 
-def wanted(hosts: Sequence[int], amounts: Ints, draw: random.Random) -> Sequence[int]:
-    """Return hosts to solve together: half drawn by these amounts, half from all alike."""
+def wanted(
+    hosts: Sequence[int], amounts: Ints, others: Sequence[int], draw: random.Random
+) -> Sequence[int]:
+    """Return hosts to solve together: half drawn by these amounts, half from these others."""
     if len(hosts) <= WANTED:
         return hosts
     half = WANTED // 2
     by_amount = draw.choices(hosts, [float(amount) + 1e-3 for amount in amounts], k=half)
-    return sorted({*by_amount, *draw.sample(hosts, half)})
+    return sorted({*by_amount, *draw.sample(others, min(half, len(others)))})
 
 
 def idle(layout: Layout, hosts: Sequence[int]) -> Ints:

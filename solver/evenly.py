@@ -6,13 +6,17 @@ shares of cores and memory in use are made as small as they go, cell by cell and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from stowplan.solver.choices import Choices
 from stowplan.solver.interrupt import Interrupt
 from stowplan.solver.linear import Goal, Row, Sum, total
+from stowplan.solver.relaxed import relaxed
 from stowplan.solver.search import Limits, search
 
+NEARLY = 1e-6
+"""What is so near the next whole number is taken as it."""
 WHOLE = 1000
 """Shares are counted in thousandths."""
 WORST = 3
@@ -60,4 +64,27 @@ def spread_evenly(
         interrupt=interrupt,
         hinted=False,
     )
-    return found.values[: len(values)]
+    if found.objective < goal.terms.at(full):
+        return found.values[: len(values)]
+    return _rounded(choices, values, relaxed(program, goal, full, fixed, 0).amounts)
+
+
+def _rounded(choices: Choices, values: Sequence[int], amounts: Mapping[int, float]) -> list[int]:
+    """Return whole workers near these amounts: as many of each signature as in the values.
+
+    A cell may get a few more than it holds: what can't be packed is left out then.
+    """
+    rounded = list(values)
+    for each in choices.signatures:
+        columns = [
+            column
+            for cell in choices.cells_for(each)
+            for column in choices.workers_in(each, cell).terms
+        ]
+        wanted = sum(values[column] for column in columns)
+        parts = {column: math.modf(amounts.get(column, 0.0) + NEARLY) for column in columns}
+        left = wanted - sum(int(whole) for _, whole in parts.values())
+        by_rest = sorted(columns, key=lambda column: (-parts[column][0], column))
+        for rank, column in enumerate(by_rest):
+            rounded[column] = int(parts[column][1]) + (rank < left)
+    return rounded

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
@@ -19,8 +20,13 @@ from stowplan.solver.ledger import Ledger
 
 type Order = Callable[[_Candidate], tuple[float, ...]]
 """Which runs come first."""
-type Choice = Callable[[Layout, int], Ints]
-"""The positions of a class's hosts, those to fill first."""
+
+
+class Choice(Protocol):
+    """Which of a class's hosts are filled first."""
+
+    def __call__(self, layout: Layout, index: int, at: Ints | slice = ALL) -> Ints:
+        """Return an order of the hosts at these positions."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,8 @@ class _Candidate:
     position: int
     """Where its oldest run stands in line, among all."""
     ask: Ask
+    hosts: int
+    """On how many hosts it could be."""
     age: float
     lean: float
     """What a worker asks beside its GPUs, against what there is for a GPU."""
@@ -55,6 +63,7 @@ def _ways(choices: Choices) -> Iterator[tuple[Order, Choice]]:
     if choices.limits.neighbours_in_line:
         yield in_line, fullest_first
         return
+    yield _least_choice_first, fullest_first
     for choice in (fullest_first, like_itself):
         for order in (_oldest_first, _leanest_of_a_size, _leanest_first):
             yield order, choice
@@ -96,6 +105,7 @@ def _candidates(choices: Choices) -> list[_Candidate]:
                 place,
                 position,
                 each.ask,
+                len(grid.where[index]),
                 each.cohorts[place].weight / each.ask.units,
                 asked * gpus / max(1, each.ask.gpus),
             )
@@ -123,6 +133,11 @@ def _leanest_first(candidate: _Candidate) -> tuple[float, ...]:
     return (-ask.priority, -candidate.age, candidate.lean, -ask.gpus)
 
 
+def _least_choice_first(candidate: _Candidate) -> tuple[float, ...]:
+    ask = candidate.ask
+    return (-ask.priority, -candidate.age, -ask.gpus, candidate.hosts, -ask.millicores)
+
+
 def _largest_first(candidate: _Candidate) -> tuple[float, ...]:
     ask = candidate.ask
     return (-ask.priority, -ask.gpus, candidate.lean, -candidate.age)
@@ -140,12 +155,12 @@ def fullest_first(layout: Layout, index: int, at: Ints | slice = ALL) -> Ints:
     return np.lexsort((cores, free, layout.grid.devices[hosts] > 0))
 
 
-def like_itself(layout: Layout, index: int) -> Ints:
+def like_itself(layout: Layout, index: int, at: Ints | slice = ALL) -> Ints:
     """The fullest hosts first, of those the ones whose cores and memory for a GPU are as asked."""
     grid = layout.grid
-    hosts, ask = grid.where[index], grid.classes[index].ask
+    hosts, ask = grid.where[index][at], grid.classes[index].ask
     if not ask.gpus:
-        return fullest_first(layout, index)
+        return fullest_first(layout, index, at)
     free = layout.free[hosts]
     unlike = np.zeros(len(hosts))
     for column, amount in ((CORES, ask.millicores), (MEMORY, ask.memory_bytes)):

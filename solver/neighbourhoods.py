@@ -59,35 +59,38 @@ class Neighbourhoods:
         self._signature = {each.members[0]: each for each in signatures(layout.grid)}
 
     def start_more(self) -> Iterator[Gain]:
-        """Start more weight, tier before tier, where hosts have most to spare."""
+        """Start more weight, tier before tier: where there is most to spare, and where a class
+        that waits could be."""
         layout = self.layout
-        for group in self._groups(lambda: wanted(self.hosts, idle(layout, self.hosts), self.draw)):
+        while self._goes_on():
             waiting = [index for index in self._signature if layout.waiting(index)]
             drawn = self.draw.sample(waiting, min(JOINING, len(waiting)))
+            first = layout.grid.where[drawn[0]].tolist() if drawn else self.hosts
+            group = wanted(self.hosts, idle(layout, self.hosts), first, self.draw)
             gain = self._solve(group, _weights, True, joining=drawn)
             yield gain._replace(is_whole=gain.is_whole and len(drawn) == len(waiting))
 
     def spare_at_risk(self) -> Iterator[Gain]:
         """Give out fewer GPUs at risk, for the same runs, where hosts take most of them."""
-        layout = self.layout
-        for group in self._groups(
-            lambda: wanted(self.hosts, (-layout.sound[self.hosts]).clip(0), self.draw)
-        ):
+        while self._goes_on():
+            taken = (-self.layout.sound[self.hosts]).clip(0)
+            group = wanted(self.hosts, taken, self.hosts, self.draw)
             yield self._solve(group, Choices.at_risk_taken, False)
 
     def earn_points(self) -> Iterator[Gain]:
         """Earn more points, for the same runs and no more GPUs at risk, on all hosts in turn."""
         turns = in_turn(self.hosts, self.layout.grid, self.draw)
-        for group in self._groups(lambda: next(turns)):
-            yield self._solve(group, points.objective, True, keep=Choices.at_risk_taken)
+        while self._goes_on():
+            yield self._solve(next(turns), points.objective, True, keep=Choices.at_risk_taken)
 
-    def _groups(self, draw: Callable[[], Sequence[int]]) -> Iterator[Sequence[int]]:
-        """Yield hosts to solve together, until the stage's share of time is spent."""
-        while self.hosts and not self._chain.is_over():
-            if self._tally.deterministic >= self._until:
-                self._chain.cut = self._chain.cut or "deterministic_time"
-                return
-            yield draw()
+    def _goes_on(self) -> bool:
+        """Whether there are hosts, and some of the stage's share of time; else says what ended."""
+        if not self.hosts or self._chain.is_over():
+            return False
+        if self._tally.deterministic >= self._until:
+            self._chain.cut = self._chain.cut or "deterministic_time"
+            return False
+        return True
 
     def _solve(
         self,

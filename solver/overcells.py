@@ -58,7 +58,7 @@ def _searched(
         if restricted:
             if len(program.upper) <= RESTRICTED:
                 continue
-            support = relaxed(program, goal, values, fixed, bound).support
+            support = relaxed(program, goal, values, fixed, bound).amounts
             held |= {c: 0 for c, at in enumerate(values) if not at and c not in support}
         limits = replace(chain.limits("place", gap / 2), deterministic=deterministic)
         found = search(

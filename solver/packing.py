@@ -13,8 +13,8 @@ import numpy as np
 
 from stowplan.solver.cells import Cell
 from stowplan.solver.choices import Choices
-from stowplan.solver.greedy import fullest_first
-from stowplan.solver.grid import CORES, MEMORY, Grid, Ints
+from stowplan.solver.greedy import Choice, fullest_first
+from stowplan.solver.grid import ALL, CORES, MEMORY, Grid, Ints
 from stowplan.solver.layout import Layout
 
 AT_ONCE = 4
@@ -25,8 +25,17 @@ again: as good as one by one, and faster."""
 def packed(choices: Choices, values: Sequence[int]) -> Layout:
     """Return the layout that the values come to, less what its hosts can't take.
 
-    A class of several workers a run of which any can't be packed starts none of them here.
+    First GPUs at risk are spared. If some runs that need sound ones are left over, again with the
+    others on GPUs at risk before all, and the better of the two is taken.
     """
+    layout = _packed(choices, values, fullest_first)
+    if layout.started == choices.started(values):
+        return layout
+    return max(layout, _packed(choices, values, riskiest_first), key=Layout.weights)
+
+
+def _packed(choices: Choices, values: Sequence[int], choice: Choice) -> Layout:
+    """A class of several workers a run of which any can't be packed starts none of them here."""
     grid = choices.grid
     layout = Layout(grid)
     left = [
@@ -38,7 +47,7 @@ def packed(choices: Choices, values: Sequence[int]) -> Layout:
     for cell in choices.cells:
         dealt = _dealt(choices, cell, values, wanted)
         for index, workers in sorted(dealt, key=lambda pair: _size(grid, pair[0]), reverse=True):
-            _pack(layout, cell, index, workers, most[index])
+            _pack(layout, cell, index, workers, most[index], choice)
     for index, each in enumerate(grid.classes):
         tasks, placed = each.ask.tasks or 1, int(layout.workers[index].sum())
         if tasks > 1 and placed < most[index] * tasks:
@@ -65,13 +74,15 @@ def _dealt(
     return dealt
 
 
-def _size(grid: Grid, index: int) -> tuple[int, float]:
+def _size(grid: Grid, index: int) -> tuple[int, bool, float]:
     ask = grid.classes[index].ask
     cores, memory = np.maximum(grid.mean_per_gpu, 1)
-    return ask.gpus, max(ask.millicores / cores, ask.memory_bytes / memory)
+    return ask.gpus, ask.healthy_only, max(ask.millicores / cores, ask.memory_bytes / memory)
 
 
-def _pack(layout: Layout, cell: Cell, index: int, workers: int, most_on_one: int) -> None:
+def _pack(
+    layout: Layout, cell: Cell, index: int, workers: int, most_on_one: int, choice: Choice
+) -> None:
     """Put workers of a class on the hosts of a cell, as many as fit."""
     at = layout.grid.positions(index, cell.hosts)
     most = most_on_one if layout.grid.classes[index].ask.tasks != 1 else workers
@@ -83,12 +94,22 @@ def _pack(layout: Layout, cell: Cell, index: int, workers: int, most_on_one: int
             order = _roomiest_first(layout, index, at)[: max(1, len(at) // AT_ONCE)]
             taken = np.ones(len(order), np.int64)[:workers]
         else:
-            order = fullest_first(layout, index, at)
+            order = choice(layout, index, at)
             before = np.cumsum(room[order]) - room[order]
             taken = np.clip(workers - before, 0, room[order])
         order, taken = order[: len(taken)][taken > 0], taken[taken > 0]
         layout.put(index, at[order], taken)
         workers -= int(taken.sum())
+
+
+def riskiest_first(layout: Layout, index: int, at: Ints | slice = ALL) -> Ints:
+    """Hosts with the most GPUs at risk left, for who may have them: sound ones stay for others."""
+    grid = layout.grid
+    if grid.classes[index].ask.healthy_only:
+        return fullest_first(layout, index, at)
+    hosts, gpus = grid.where[index][at], max(1, grid.classes[index].ask.gpus)
+    free = layout.free[hosts]
+    return np.lexsort((free, free % gpus, layout.sound[hosts].clip(0) - free))
 
 
 def _roomiest_first(layout: Layout, index: int, at: Ints) -> Ints:

@@ -22,7 +22,7 @@ class Relaxed(NamedTuple):
 
     bound: int
     """Rounded to the nearest value that whole variables can give."""
-    support: frozenset[int]
+    amounts: Mapping[int, float]
     """The variables that are more than 0 there."""
 
 
@@ -35,17 +35,15 @@ def relaxed(
     """
     bound = goal.terms.constant
     bound += sum(value * values[c] for c, value in goal.terms.terms.items() if c in fixed)
-    support: set[int] = set()
+    amounts: dict[int, float] = {}
     for part in parts_of(program, goal, values, fixed):
         solver = _solved(part, goal.maximise)
         bound += _bound(part, solver.dual_values().tolist(), goal.maximise)
         if solver.has_solution():
-            amounts = solver.variable_values()
-            support.update(
-                column for column, amount in zip(part.columns, amounts, strict=True) if amount > 0
-            )
+            found = zip(part.columns, solver.variable_values().tolist(), strict=True)
+            amounts.update((column, amount) for column, amount in found if amount > 0)
     best = min(trivial, bound) if goal.maximise else max(trivial, bound)
-    return Relaxed(best, frozenset(support))
+    return Relaxed(best, amounts)
 
 
 def _solved(part: Part, maximise: bool) -> linear_solver.ModelSolverHelper:
