@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -11,28 +11,14 @@ import numpy.typing as npt
 
 from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
-from stowplan.solver.eligibility import PLENTY, Eligibility, Failing
+from stowplan.solver.eligibility import PLENTY, Eligibility
 from stowplan.solver.hosts import Host
 from stowplan.solver.matching import Tally, tally, usable
-from stowplan.solver.rule import Rule
 
 type Ints = npt.NDArray[np.int64]
 
 VAST = 2**62
 """Cores or memory of which there is always enough."""
-ENOUGH = -1
-"""Stands for what is free where that is enough: how much doesn't matter."""
-
-
-class Alike(NamedTuple):
-    """Hosts that fail the same rules: by the same figures, or at least and at most by these."""
-
-    hosts: Ints
-    """Their places among all hosts, ascending."""
-    least: tuple[Failing, ...]
-    """What they say with the least room that one of them has."""
-    most: tuple[Failing, ...]
-    """And with the most; the same object where all say the same."""
 
 
 class Pattern(NamedTuple):
@@ -41,6 +27,20 @@ class Pattern(NamedTuple):
     host: Host
     gpus: frozenset[str]
     """Free GPUs."""
+
+
+class Kinds:
+    """Hosts by a number that hosts of one kind share, numbered from 0 instead."""
+
+    def __init__(self, hosts: Sequence[Host], numbers: Sequence[int]) -> None:
+        firsts: dict[int, int] = {}
+        for place, number in enumerate(numbers):
+            firsts.setdefault(number, place)
+        order = {number: kind for kind, number in enumerate(firsts)}
+        self.kind_of: Ints = _ints(order[number] for number in numbers)
+        """By host: its kind."""
+        self.firsts = [hosts[place] for place in firsts.values()]
+        """The first host of each kind."""
 
 
 class Rooms:
@@ -57,13 +57,9 @@ class Rooms:
         """Take what is free by the hosts' names."""
         self.hosts = hosts
         self.free = free
-        self._eligibility = eligibility
-        _, firsts, sort_of = np.unique(
-            _ints(host.sort for host in hosts), return_index=True, return_inverse=True
-        )
-        self._sorts = [hosts[place] for place in firsts]
-        """The first host of each sort."""
-        self._sort_of: Ints = sort_of.astype(np.int64)
+        self.eligibility = eligibility
+        self._families = Kinds(hosts, [host.family for host in hosts])
+        self._sorts = Kinds(hosts, [host.sort for host in hosts])
         self._slots: dict[Ask, Ints] = {}
 
     @cached_property
@@ -79,8 +75,8 @@ class Rooms:
     def slots(self, ask: Ask) -> Ints:
         """Return how many workers each host could take."""
         if ask not in self._slots:
-            closed = [self._eligibility.fails(ask, host) for host in self._sorts]
-            slots = np.where(np.array(closed, np.bool_)[self._sort_of], 0, PLENTY)
+            closed = [self.eligibility.fails(ask, host) for host in self._families.firsts]
+            slots = np.where(np.array(closed, np.bool_)[self._families.kind_of], 0, PLENTY)
             if ask.gpus:
                 slots = np.minimum(slots, self.count(ask, lambda has: usable(ask, has) // ask.gpus))
             for free, need in ((self.cores, ask.millicores), (self.memory, ask.memory_bytes)):
@@ -91,7 +87,7 @@ class Rooms:
 
     def count(self, ask: Ask, figure: Callable[[Tally], int]) -> Ints:
         """Return by host a figure of its free GPUs that match."""
-        pattern_of, patterns = self._patterns_for(ask)
+        pattern_of, patterns = self.patterns_for(ask)
         tallies = (tally(ask, host, Room(0, 0, gpus)) for host, gpus in patterns)
         return _ints(figure(each) for each in tallies)[pattern_of]
 
@@ -103,67 +99,19 @@ class Rooms:
         """Whether a run fits whole, alone."""
         return bool(ask.tasks) and int(self.workers(ask).sum()) >= (ask.tasks or 0)
 
-    def by_sort(self, among: Ints) -> list[Ints]:
-        """Return the places of hosts of one sort, in the order of the first of each."""
-        return [among[places] for places in groups(self._sort_of[among][np.newaxis])]
+    def by_kind(self, ask: Ask, among: Ints) -> list[Ints]:
+        """Return the places of hosts that say the same when empty, in the order of the firsts."""
+        kind_of = self.kinds_for(ask).kind_of
+        return [among[places] for places in groups(kind_of[among][np.newaxis])]
 
-    def alike(self, ask: Ask, among: Ints, most: int) -> list[Alike]:
-        """Return hosts by what they say, in the order of the first of each.
+    def kinds_for(self, ask: Ask) -> Kinds:
+        """Return the kinds of hosts that may say different things.
 
-        Where that would be more than `most` groups, hosts that lack cores or memory are put
-        together however much they lack.
+        Hosts of a family say the same in other words only where they tell their labels.
         """
-        pattern_of, patterns = self._patterns_for(ask)
-        fixed, always = _numbered(self._eligibility.of_any_room(ask, host) for host in self._sorts)
-        by_gpus, at_times = _numbered(
-            self._eligibility.of_room(ask, host, Room(VAST, VAST, gpus)) for host, gpus in patterns
-        )
-        sort = self._sort_of[among]
-        short = self._short(ask, among)
-        lacks = (short != ENOUGH).any(axis=0)
-        # How large the whole machine is, is told only where it has too little free.
-        keys = (fixed[sort], by_gpus[pattern_of[among]], np.where(lacks, sort, ENOUGH))
-        found = groups(np.vstack((*keys, short)))
-        if len(found) > most:
-            found = groups(np.vstack((*keys, short != ENOUGH)))
-        alike = []
-        for places in found:
-            first = places[0]
-            said = (*always[keys[0][first]], *at_times[keys[1][first]])
-            lacking: Iterable[tuple[Failing, ...]] = ((),)
-            if lacks[first]:
-                lacking = self._lacking(ask, self._sorts[sort[first]], short[:, places])
-            ends = [self._eligibility.in_order((*said, *each)) for each in lacking]
-            alike.append(Alike(among[places], ends[0], ends[-1]))
-        return alike
+        return self._sorts if ask.match_labels or ask.pools is not None else self._families
 
-    def _lacking(self, ask: Ask, host: Host, short: Ints) -> Iterator[tuple[Failing, ...]]:
-        """Yield what hosts like one say of cores and memory with the least and the most free."""
-        least, most = short.min(axis=1).tolist(), short.max(axis=1).tolist()
-        for cores, memory in (least,) if least == most else (least, most):
-            room = Room(_or_vast(cores), _or_vast(memory), frozenset())
-            yield tuple(
-                Failing(rule, why)
-                for rule in self._amounts
-                if rule.why_not and (why := rule.why_not(ask, host, room))
-            )
-
-    @cached_property
-    def _amounts(self) -> Sequence[Rule]:
-        """The rules that read free cores or memory."""
-        return [rule for rule in self._eligibility.rules if rule.name in ("cpu", "memory")]
-
-    def _short(self, ask: Ask, among: Ints) -> Ints:
-        """Return the cores and the memory free on hosts, ENOUGH where there is enough."""
-        cores, memory = self.cores[among], self.memory[among]
-        return np.vstack(
-            (
-                np.where(cores < ask.millicores, cores, ENOUGH),
-                np.where(memory < ask.memory_bytes, memory, ENOUGH),
-            )
-        )
-
-    def _patterns_for(self, ask: Ask) -> tuple[Ints, Sequence[Pattern]]:
+    def patterns_for(self, ask: Ask) -> tuple[Ints, Sequence[Pattern]]:
         """Return the hosts' patterns: each host's number, and one host for each."""
         if not ask.gpus:
             return np.zeros(len(self.hosts), np.int64), self._patterns[1][:1]
@@ -177,14 +125,14 @@ class Rooms:
                     (lot.model, lot.vendor, lot.memory_mib, lot.condition, lot.denied, len(lot.ids))
                     for lot in host.lots
                 )
-                for host in self._sorts
+                for host in self._sorts.firsts
             ]
         )
 
     @cached_property
     def _patterns_by_id(self) -> tuple[Ints, list[Pattern]]:
         """The patterns to runs that name GPUs."""
-        return self._found(range(len(self._sorts)))
+        return self._found(range(len(self._sorts.firsts)))
 
     def _found(self, of_sort: Sequence[object]) -> tuple[Ints, list[Pattern]]:
         kinds: dict[object, int] = {}
@@ -192,7 +140,7 @@ class Rooms:
         numbers: dict[tuple[int, ...], int] = {}
         patterns: list[Pattern] = []
         found = []
-        for host, sort in zip(self.hosts, self._sort_of.tolist(), strict=True):
+        for host, sort in zip(self.hosts, self._sorts.kind_of.tolist(), strict=True):
             gpus = self.free[host.name].devices
             key = (kind_of[sort], *[len(lot.ids & gpus) for lot in host.lots])
             number = numbers.setdefault(key, len(patterns))
@@ -200,22 +148,6 @@ class Rooms:
                 patterns.append(Pattern(host, gpus))
             found.append(number)
         return _ints(found), patterns
-
-
-def _numbered(
-    said: Iterable[tuple[Failing, ...]],
-) -> tuple[Ints, list[tuple[Failing, ...]]]:
-    """Return which of the different things that are said each is, and these."""
-    different: list[tuple[Failing, ...]] = []
-    numbers: dict[object, int] = {}
-    found = []
-    for failing in said:
-        key = tuple((each.rule.name, each.reason.message) for each in failing)
-        number = numbers.setdefault(key, len(different))
-        if number == len(different):
-            different.append(failing)
-        found.append(number)
-    return _ints(found), different
 
 
 def groups(keys: Ints) -> list[Ints]:
@@ -230,7 +162,3 @@ def groups(keys: Ints) -> list[Ints]:
 
 def _ints(values: Iterable[int]) -> Ints:
     return np.fromiter(values, np.int64)
-
-
-def _or_vast(amount: int) -> int:
-    return VAST if amount == ENOUGH else amount

@@ -10,9 +10,10 @@ from typing import NamedTuple
 import numpy as np
 
 from stowplan.model.reasons import Code, Figure, Reason
-from stowplan.solver.rooms import Alike, Ints
+from stowplan.solver.explain.answers import Answer
+from stowplan.solver.rooms import Ints
 
-MOST_ROWS = 60
+MOST_ROWS = 30
 """Rows up to which each figure has a row of its own; past it, one row tells a span of them."""
 
 _FIGURE = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
@@ -48,9 +49,9 @@ class Row(NamedTuple):
     reasons: tuple[Reason, ...]
 
 
-def ends(alike: Alike) -> tuple[tuple[Reason, ...], ...]:
+def ends(answer: Answer) -> tuple[tuple[Reason, ...], ...]:
     """Return the reasons of hosts alike: once where all say the same, else the two ends."""
-    both = (alike.most,) if alike.least is alike.most else (alike.least, alike.most)
+    both = (answer.most,) if answer.least is answer.most else (answer.least, answer.most)
     return tuple(tuple(failing.reason for failing in end) for end in both)
 
 

@@ -20,6 +20,7 @@ from stowplan.model.decision import Rejected
 from stowplan.model.reasons import Code, Reason
 from stowplan.solver import points
 from stowplan.solver.explain.alike import MOST_ROWS, Row, Said, ends, rows
+from stowplan.solver.explain.answers import answers
 from stowplan.solver.explain.standing import Seated, Standing
 from stowplan.solver.rooms import groups
 
@@ -63,9 +64,9 @@ class Tables:
         situation, ask = self.standing.situation, self.standing.each.ask
         listed = situation.listed(ask)
         return rows(
-            Said(alike.hosts, 0, ends(alike))
-            for alike in situation.rooms_left.alike(ask, listed, MOST_ROWS)
-            if alike.most
+            Said(each.hosts, 0, ends(each))
+            for each in answers(situation.rooms_left, ask, listed, MOST_ROWS)
+            if each.most
         )
 
 

@@ -13,9 +13,10 @@ from stowplan.model.reasons import Code, Reason
 from stowplan.solver.asks import Ask
 from stowplan.solver.eligibility import Failing
 from stowplan.solver.explain.alike import MOST_ROWS, Said, ends, rows
+from stowplan.solver.explain.answers import Answer, answers
 from stowplan.solver.hosts import Host
 from stowplan.solver.matching import usable
-from stowplan.solver.rooms import Alike, Ints
+from stowplan.solver.rooms import Ints
 from stowplan.solver.situation import Situation
 
 READY = {"state", "freshness", "pressure", "accepting", "reserved_for"}
@@ -25,7 +26,7 @@ FITS = Reason.of(Code.OK, "has room for one of its workers")
 
 @dataclass(frozen=True)
 class Verdict:
-    """What hosts of one sort would say of a worker that waits if they were empty."""
+    """What hosts alike would say of a worker that waits if they were empty."""
 
     host: Host
     """The first of them by name."""
@@ -57,29 +58,29 @@ class Why:
 
     @cached_property
     def verdicts(self) -> Sequence[Verdict]:
-        """What the hosts would say if they were empty, those of one sort together."""
+        """What the hosts would say if they were empty, those alike together."""
         situation, ask = self.situation, self.ask
         found = []
-        for places in situation.rooms_empty.by_sort(situation.listed(ask)):
+        for places in situation.rooms_empty.by_kind(ask, situation.listed(ask)):
             host = situation.hosts[int(places[0])]
             failing = situation.eligibility.failing(ask, host, host.empty)
             found.append(Verdict(host, places, failing))
         return found
 
     @cached_property
-    def now(self) -> Sequence[Alike]:
+    def now(self) -> Sequence[Answer]:
         """What the hosts say with the room that the cycle leaves."""
         listed = self.situation.listed(self.ask)
-        return self.situation.rooms_left.alike(self.ask, listed, MOST_ROWS)
+        return answers(self.situation.rooms_left, self.ask, listed, MOST_ROWS)
 
     @cached_property
     def rows(self) -> tuple[HostRow, ...]:
         """Every listed host with all its reasons."""
         names, states = self.situation.names, self.situation.states
         said = [
-            Said(alike.hosts[states[alike.hosts] == state], state, ends(alike))
-            for alike in self.now
-            for state in np.unique(states[alike.hosts]).tolist()
+            Said(each.hosts[states[each.hosts] == state], state, ends(each))
+            for each in self.now
+            for state in np.unique(states[each.hosts]).tolist()
         ]
         return tuple(
             HostRow(

@@ -6,8 +6,9 @@ A test holds them against the points of the hosts one by one.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import astuple, dataclass
+from dataclasses import dataclass
 from functools import cached_property
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -30,6 +31,9 @@ class _Load(NamedTuple):
     at_risk: Ints
 
 
+_fields = attrgetter(*_Load._fields)
+
+
 class Figures:
     """What points read of each host, whatever the ask; an array for each."""
 
@@ -45,7 +49,7 @@ class Figures:
         """The share of each host's GPUs in use when all that starts has started."""
         self.health = [_health(host) for host in hosts]
         """The share of each host's GPUs that are known to be healthy."""
-        each = [astuple(loads[host.name]) for host in hosts]
+        each = [_fields(loads[host.name]) for host in hosts]
         self.loads: Ints = np.array(each, np.int64).reshape(len(hosts), len(_Load._fields)).T
         firsts: dict[int, int] = {}
         sort_of = [firsts.setdefault(host.sort, len(firsts)) for host in hosts]

@@ -1,0 +1,105 @@
+"""What hosts answer a worker, with all their reasons: hosts alike are asked once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from stowplan.model.room import Room
+from stowplan.solver.asks import Ask
+from stowplan.solver.eligibility import Eligibility, Failing
+from stowplan.solver.hosts import Host
+from stowplan.solver.rooms import VAST, Ints, Rooms, groups
+
+ENOUGH = -1
+"""Stands for what is free where that is enough: how much doesn't matter."""
+
+type Failings = tuple[Failing, ...]
+
+
+class Answer(NamedTuple):
+    """Hosts that fail the same rules: by the same figures, or at least and at most by these."""
+
+    hosts: Ints
+    """Their places among all hosts, ascending."""
+    least: Failings
+    """What they say with the least room that one of them has."""
+    most: Failings
+    """And with the most; the same object where all say the same."""
+
+
+def answers(rooms: Rooms, ask: Ask, among: Ints, most: int) -> list[Answer]:
+    """Return hosts by what they say, in the order of the first of each.
+
+    Where that would be more than `most` groups, hosts that lack cores or memory are put together
+    however much they lack.
+    """
+    eligibility, kinds = rooms.eligibility, rooms.kinds_for(ask)
+    pattern_of, patterns = rooms.patterns_for(ask)
+    fixed, always = _numbered(eligibility.of_any_room(ask, host) for host in kinds.firsts)
+    by_gpus, at_times = _numbered(
+        eligibility.of_room(ask, host, Room(VAST, VAST, gpus)) for host, gpus in patterns
+    )
+    kind = kinds.kind_of[among]
+    short = _short(rooms, ask, among)
+    lacks = (short != ENOUGH).any(axis=0)
+    # How large the whole machine is, is told only where it has too little free.
+    keys = (fixed[kind], by_gpus[pattern_of[among]], np.where(lacks, kind, ENOUGH))
+    found = groups(np.vstack((*keys, short)))
+    if len(found) > most:
+        found = groups(np.vstack((*keys, short != ENOUGH)))
+    told = []
+    for places in found:
+        first = places[0]
+        said = (*always[keys[0][first]], *at_times[keys[1][first]])
+        lacking: Iterable[Failings] = ((),)
+        if lacks[first]:
+            lacking = _lacking(eligibility, ask, kinds.firsts[kind[first]], short[:, places])
+        ends = [eligibility.in_order((*said, *each)) for each in lacking]
+        told.append(Answer(among[places], ends[0], ends[-1]))
+    return told
+
+
+def _short(rooms: Rooms, ask: Ask, among: Ints) -> Ints:
+    """Return the cores and the memory free on hosts, ENOUGH where there is enough."""
+    cores, memory = rooms.cores[among], rooms.memory[among]
+    return np.vstack(
+        (
+            np.where(cores < ask.millicores, cores, ENOUGH),
+            np.where(memory < ask.memory_bytes, memory, ENOUGH),
+        )
+    )
+
+
+def _lacking(eligibility: Eligibility, ask: Ask, host: Host, short: Ints) -> Iterator[Failings]:
+    """Yield what hosts like one say of cores and memory with the least and the most free."""
+    least, most = short.min(axis=1).tolist(), short.max(axis=1).tolist()
+    for cores, memory in (least,) if least == most else (least, most):
+        room = Room(_or_vast(cores), _or_vast(memory), frozenset())
+        yield tuple(
+            Failing(rule, why)
+            for rule in eligibility.rules
+            if rule.name in ("cpu", "memory")
+            and rule.why_not
+            and (why := rule.why_not(ask, host, room))
+        )
+
+
+def _numbered(said: Iterable[Failings]) -> tuple[Ints, list[Failings]]:
+    """Return which of the different things that are said each is, and these."""
+    different: list[Failings] = []
+    numbers: dict[object, int] = {}
+    found = []
+    for failing in said:
+        key = tuple((each.rule.name, each.reason.message) for each in failing)
+        number = numbers.setdefault(key, len(different))
+        if number == len(different):
+            different.append(failing)
+        found.append(number)
+    return np.array(found, np.int64), different
+
+
+def _or_vast(amount: int) -> int:
+    return VAST if amount == ENOUGH else amount
