@@ -14,7 +14,7 @@ from stowplan.solver.linear import Program
 from stowplan.solver.search import DETERMINISTIC_PER_SECOND, Cut, Found, Limits
 from stowplan.solver.settings import Settings
 
-SHARES: Mapping[str, float] = {"place": 0.76, "at_risk": 0.1, "points": 0.06, "canonical": 0.08}
+SHARES: Mapping[str, float] = {"place": 0.76, "at_risk": 0.1, "points": 0.04, "canonical": 0.1}
 """How the time limit is divided between the stages."""
 
 

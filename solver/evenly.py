@@ -10,10 +10,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from stowplan.solver.choices import Choices
-from stowplan.solver.interrupt import Interrupt
 from stowplan.solver.linear import Goal, Row, Sum, total
 from stowplan.solver.relaxed import relaxed
-from stowplan.solver.search import Limits, search
 
 NEARLY = 1e-6
 """What is so near the next whole number is taken as it."""
@@ -23,14 +21,11 @@ WORST = 3
 """How much the worst cell counts beside the mean over all, in tenths."""
 
 
-def spread_evenly(
-    choices: Choices,
-    values: Sequence[int],
-    fixed: Mapping[int, int],
-    limits: Limits,
-    interrupt: Interrupt,
-) -> list[int]:
-    """Return the values with the same runs, spread so that cells keep cores and memory free."""
+def spread_evenly(choices: Choices, values: Sequence[int], fixed: Mapping[int, int]) -> list[int]:
+    """Return the values with the same runs, spread so that cells keep cores and memory free.
+
+    The linear relaxation's answer, rounded: what a cell gets beyond what it holds isn't packed.
+    """
     program = choices.program.copy()
     worst = program.variable(WHOLE)
     rows: list[Row] = []
@@ -54,26 +49,11 @@ def spread_evenly(
         return list(values)
     program.post("evenly", rows)
     goal = Goal(total(weighed), maximise=False)
-    found = search(
-        program,
-        goal,
-        full,
-        limits,
-        trivial=0,
-        fixed=fixed,
-        interrupt=interrupt,
-        hinted=False,
-    )
-    if found.objective < goal.terms.at(full):
-        return found.values[: len(values)]
     return _rounded(choices, values, relaxed(program, goal, full, fixed, 0).amounts)
 
 
 def _rounded(choices: Choices, values: Sequence[int], amounts: Mapping[int, float]) -> list[int]:
-    """Return whole workers near these amounts: as many of each signature as in the values.
-
-    A cell may get a few more than it holds: what can't be packed is left out then.
-    """
+    """Return whole workers near these amounts: as many of each signature as in the values."""
     rounded = list(values)
     for each in choices.signatures:
         columns = [

@@ -16,8 +16,6 @@ from stowplan.solver.search import search
 
 OF_TIME = 0.25
 """The share of the stage's time for one tier over cells."""
-EVENLY = 0.1
-"""Deterministic time for spreading the answer."""
 RESTRICTED = 2000
 """Past so many variables a tier is first searched over those that relaxation or hint use."""
 
@@ -31,10 +29,7 @@ def better_over_cells(bounds: Bounds, layout: Layout, chain: Chain, tally: Tally
         values = _searched(bounds, tier, values, chain, tally, share.deterministic * OF_TIME)
         if chain.is_over():
             break
-    fixed = choices.fixed(choices.started(values))
-    limits = chain.limits("place", gap)
-    limits = replace(limits, deterministic=min(limits.deterministic, EVENLY))
-    values = spread_evenly(choices, values, fixed, limits, chain.interrupt)
+    values = spread_evenly(choices, values, choices.fixed(choices.started(values)))
     found = packed(choices, values)
     if not Ledger(choices, found).holds():
         return layout

@@ -74,14 +74,12 @@ def search(
     fixed: Mapping[int, int] | None = None,
     also: Sequence[Row] = (),
     interrupt: Interrupt | None = None,
-    hinted: bool = True,
 ) -> Found:
     """Return the best values found for a goal; never worse than the hint.
 
     The hint has a value for every variable and keeps every row. `trivial` is a bound that is
     known without search; `fixed` variables keep their value; the rows in `also` hold beside the
-    program's own. Parts that share no row are searched one by one. Where CP-SAT isn't `hinted` it
-    starts from nothing: in minimisation a hint can pin it. Raises InternalError where
+    program's own. Parts that share no row are searched one by one. Raises InternalError where
     CP-SAT calls the model invalid or infeasible: the hint shows that it isn't.
     """
     began = time.monotonic()
@@ -94,7 +92,7 @@ def search(
         share = len(part.columns) / size
         wall = limits.wall_s - (time.monotonic() - began)
         own = replace(limits, deterministic=limits.deterministic * share, wall_s=wall)
-        answer = _answer(part, goal.maximise, own, interrupt, hinted)
+        answer = _answer(part, goal.maximise, own, interrupt)
         for column, value in zip(part.columns, answer.values, strict=True):
             values[column] = value
         bound += answer.bound
@@ -123,9 +121,7 @@ class _Answer(NamedTuple):
     log: str
 
 
-def _answer(
-    part: Part, maximise: bool, limits: Limits, interrupt: Interrupt, hinted: bool
-) -> _Answer:
+def _answer(part: Part, maximise: bool, limits: Limits, interrupt: Interrupt) -> _Answer:
     """Return what CP-SAT finds for one part: its hint, where that is as good."""
     parameters = cp_sat.SatParameters()
     for name, value in PARAMETERS.items():
@@ -143,7 +139,7 @@ def _answer(
     solver = cp_sat.SolveWrapper()
     solver.set_parameters(parameters)
     solver.add_log_callback(lines.append)
-    model = _encoded(part, maximise, hinted)
+    model = _encoded(part, maximise)
     responses: list[cp_sat.CpSolverResponse] = []
 
     def work() -> None:
@@ -186,7 +182,7 @@ def whole_bound(bound: float, maximise: bool) -> int:
     return -int(-bound + 1e-6) if bound < 0 else int(bound + 1 - 1e-6)
 
 
-def _encoded(part: Part, maximise: bool, hinted: bool) -> cp_sat.CpModelProto:
+def _encoded(part: Part, maximise: bool) -> cp_sat.CpModelProto:
     proto = cp_sat.CpModelProto()
     for ends in zip(part.lower, part.upper, strict=True):
         proto.variables.add().domain.extend(ends)
@@ -209,7 +205,6 @@ def _encoded(part: Part, maximise: bool, hinted: bool) -> cp_sat.CpModelProto:
     objective.vars.extend(part.goal.keys())
     objective.coeffs.extend(sign * value for value in part.goal.values())
     objective.scaling_factor = sign
-    if hinted:
-        proto.solution_hint.vars.extend(range(len(part.columns)))
-        proto.solution_hint.values.extend(part.hint)
+    proto.solution_hint.vars.extend(range(len(part.columns)))
+    proto.solution_hint.values.extend(part.hint)
     return proto
