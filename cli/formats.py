@@ -31,7 +31,9 @@ def written(decision: Decision, snapshot: Snapshot, form: Form, took_s: float | 
 
 def as_json(text: str) -> str:
     """Return JSON with what a terminal would act on escaped, which leaves its content the same."""
-    return "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text) + "\n"
+    if not text.replace("\n", "").isprintable():
+        text = "".join(c if c.isprintable() or c == "\n" else json.dumps(c)[1:-1] for c in text)
+    return text + "\n"
 
 
 def as_yaml(document: object) -> str:
