@@ -1,24 +1,32 @@
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
+
+import pytest
 from hypothesis import given
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver import points
+from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.greedy import fill, greedy
 from stowplan.solver.handout import at_risk_taken
 from stowplan.solver.interrupt import Interrupt
 from stowplan.solver.layout import Layout
 from stowplan.solver.neighbourhoods import Neighbourhoods
-from stowplan.solver.search import Limits
+from stowplan.solver.settings import Settings
 from tests.build import card, machine, run, snapshot
-from tests.solver.cycles import broken_rows, choices_of, limits_of, place_of, workers_in
+from tests.solver.cycles import broken_rows, choices_of, class_of, limits_of, place_of, workers_in
 from tests.strategies import examples, snapshots
-
-LIMITS = Limits(deterministic=1, wall_s=60, gap=0, workers=1, seed=1)
 
 
 def _rooms(s: Snapshot, layout: Layout) -> Neighbourhoods:
-    return Neighbourhoods(layout, limits_of(s, layout.grid), LIMITS, Interrupt())
+    chain = Chain(Settings(gap=0), Interrupt())
+    return Neighbourhoods("place", layout, limits_of(s, layout.grid), chain, Tally("place"))
+
+
+def _some[T](steps: Iterator[T], most: int = 3) -> Iterator[T]:
+    return itertools.islice(steps, most)
 
 
 @examples(40)
@@ -26,30 +34,30 @@ def _rooms(s: Snapshot, layout: Layout) -> Neighbourhoods:
 def test_a_step_keeps_every_row_and_is_as_much_better_as_it_says(s: Snapshot) -> None:
     choices = choices_of(s)
     layout = greedy(choices, lambda it: True)
-    rooms, everywhere = _rooms(s, layout), range(len(layout.grid.hosts))
-    for hosts in (list(everywhere)[::2], list(everywhere)):
-        rooms.start_more(hosts)
+    rooms = _rooms(s, layout)
+    for _ in _some(rooms.start_more()):
         assert broken_rows(choices, choices.values_of(layout)) == []
-        started, risk = [list(own) for own in layout.started], at_risk_taken(layout)
-        gain = rooms.spare_at_risk(hosts)
-        assert at_risk_taken(layout) == risk - gain.amount
-        risk, earned = at_risk_taken(layout), points.earned(layout)
-        gain = rooms.earn_points(hosts)
-        assert points.earned(layout) == earned + gain.amount
+    started, risk = [list(own) for own in layout.started], at_risk_taken(layout)
+    for gain in _some(rooms.spare_at_risk(), 2):
+        risk -= gain.amount
+        assert at_risk_taken(layout) == risk
+    earned = points.earned(layout)
+    for gain in _some(rooms.earn_points()):
+        earned += gain.amount
+        assert points.earned(layout) == earned
         assert at_risk_taken(layout) <= risk
-        assert layout.started == started
         assert broken_rows(choices, choices.values_of(layout)) == []
+    assert layout.started == started
 
 
 @examples(40)
 @given(snapshots())
 def test_no_tier_weighs_less_unless_a_higher_one_weighs_more(s: Snapshot) -> None:
     layout = Layout(choices_of(s).grid)
-    rooms = _rooms(s, layout)
-    for hosts in ([place] for place in range(len(layout.grid.hosts))):
-        before = layout.weights()
-        rooms.start_more(hosts)
+    before = layout.weights()
+    for _ in _some(_rooms(s, layout).start_more()):
         assert layout.weights() >= before
+        before = layout.weights()
 
 
 def test_a_neighbourhood_repacks_what_was_packed_badly() -> None:
@@ -60,39 +68,73 @@ def test_a_neighbourhood_repacks_what_was_packed_badly() -> None:
     layout = Layout(choices.grid)
     fill(choices, layout)
     assert layout.weights() == (8 * 7,)
-    gain = _rooms(s, layout).start_more([0, 1])
+    gain = next(_rooms(s, layout).start_more())
     assert (gain.amount, layout.weights()) == (8 * 3, (8 * 10,))
+
+
+def _with(s: Snapshot, run: str, host: str) -> Layout:
+    """The layout of one run that starts on a host."""
+    layout = Layout(choices_of(s).grid)
+    index = layout.grid.classes.index(class_of(layout.grid, run))
+    layout.set(index, place_of(layout.grid, host), 1)
+    layout.start(index, [1])
+    return layout
 
 
 def test_a_run_of_a_higher_tier_takes_the_place_of_lower_ones() -> None:
     runs = [run("low", 2), run("high", 1, priority=1, per_gpu={"cpu_cores": 40})]
     s = snapshot([machine("m", 2, cpu_cores=40)], runs)
-    choices = choices_of(s)
-    layout = Layout(choices.grid)
-    low = [each.name for each in layout.grid.classes].index("low")
-    layout.set(low, 0, 1)
-    layout.start(low, [1])
-    _rooms(s, layout).start_more([0])
+    layout = _with(s, "low", "m")
+    next(_rooms(s, layout).start_more())
+    assert workers_in(layout) == {"m": {"high": 1}}
+
+
+@pytest.mark.xfail(strict=True, reason="a tier whose weights are too large for the sum is left out")
+def test_a_run_of_the_highest_of_many_tiers_keeps_its_place() -> None:
+    # Each of the lower tiers could weigh 8 x 2 x 10^6: three of them leave no room for a fourth.
+    arrays = [
+        run(f"low{tier}", 2, priority=tier, array={"size": 10**6, "max_parallel": 1})
+        for tier in range(3)
+    ]
+    s = snapshot([machine("m", 2)], [*arrays, run("high", 1, priority=3)])
+    layout = _with(s, "high", "m")
+    next(_rooms(s, layout).start_more())
     assert workers_in(layout) == {"m": {"high": 1}}
 
 
 def test_hosts_that_are_not_solved_stay_as_they_are() -> None:
-    s = snapshot([machine(name, 2) for name in "mno"], [run(f"r{n}", 1) for n in range(6)])
-    layout = Layout(choices_of(s).grid)
-    layout.set(0, place_of(layout.grid, "m"), 1)
-    layout.start(0, [1])
-    _rooms(s, layout).start_more([place_of(layout.grid, "n")])
-    assert workers_in(layout) == {"m": {"r0": 1}, "n": {"r0": 2}}
+    names = [f"m{number:02}" for number in range(40)]
+    runs = [run(f"r{number:02}", 1, per_gpu={"cpu_cores": 40}) for number in range(40)]
+    s = snapshot([machine(name, 1) for name in names], runs)
+    layout = _with(s, "r00", "m00")
+    changed = [sum(map(sum, layout.started)) for _ in _some(_rooms(s, layout).start_more(), 1)]
+    assert 2 <= changed[0] < 40
+    assert workers_in(layout)["m00"] == {"r00": 1}
 
 
 def test_workers_move_off_gpus_at_risk_where_their_neighbours_have_room() -> None:
     cards = [card(health="at_risk")]
     s = snapshot([machine("m", cards), machine("n", 1)], [run("a", 1)])
-    layout = Layout(choices_of(s).grid)
-    layout.set(0, place_of(layout.grid, "m"), 1)
-    layout.start(0, [1])
-    gain = _rooms(s, layout).spare_at_risk([0, 1])
+    layout = _with(s, "a", "m")
+    gain = next(_rooms(s, layout).spare_at_risk())
     assert (gain.amount, workers_in(layout)) == (1, {"n": {"a": 1}})
+
+
+def test_where_there_are_no_hosts_there_is_nothing_to_solve() -> None:
+    s = snapshot([machine("m", 1)], [run("a", 2)])
+    rooms = _rooms(s, Layout(choices_of(s).grid))
+    assert [*_some(rooms.start_more()), *_some(rooms.earn_points())] == []
+
+
+def test_once_the_share_of_time_is_spent_no_more_is_solved_and_the_chain_says_so() -> None:
+    s = snapshot([machine("m", 2), machine("n", 3)], [run("a", 1), run("b", 2), run("c", 2)])
+    chain = Chain(Settings(time_limit_s=1000), Interrupt())
+    layout, tally = Layout(choices_of(s).grid), Tally("points")
+    rooms = Neighbourhoods("points", layout, limits_of(s, layout.grid), chain, tally)
+    assert len(list(_some(rooms.start_more(), 1))) == 1
+    tally.deterministic += chain.limits("points", 0).deterministic
+    assert list(_some(rooms.earn_points())) == []
+    assert chain.cut == "deterministic_time"
 
 
 def test_the_same_seed_finds_the_same_layout() -> None:
@@ -102,9 +144,8 @@ def test_the_same_seed_finds_the_same_layout() -> None:
 
     def found() -> dict[str, dict[str, int]]:
         layout = Layout(choices_of(s).grid)
-        rooms = _rooms(s, layout)
-        for start in range(0, 20, 5):
-            rooms.start_more(range(start, start + 5))
+        for _ in _some(_rooms(s, layout).start_more(), 4):
+            pass
         return workers_in(layout)
 
     assert found() == found()
