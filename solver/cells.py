@@ -18,6 +18,9 @@ import numpy as np
 from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.grid import CORES, MEMORY, UNUSABLE, Grid, Ints
 
+BUCKETS = 10
+"""Into how many sizes hosts are sorted by their free cores, and by their free memory."""
+
 type Finer = Literal["at_risk", "all"]
 
 
@@ -74,12 +77,13 @@ def apart(grid: Grid, hosts: Iterable[int] | None = None) -> list[Cell]:
 def merged(grid: Grid, binds: Ints, *, finer: Finer | None = None) -> list[Cell]:
     """Return hosts that are alike, together.
 
-    Where cores or memory can run short (by `binding`), only hosts with as many free GPUs; `finer`
-    asks the same of all hosts, or of those with GPUs at risk.
+    Where cores or memory can run short (by `binding`), only hosts with as many free GPUs. `finer`
+    asks that of those with GPUs at risk too; or of all, and of their cores and memory nearly so.
     """
     by_free = finer == "all" or bool(binds.any())
     patterns = [_pattern(grid, family) for family in range(len(grid.families))]
     users_of = [{lot: tuple(sorted(users)) for lot, _, users in kinds} for kinds in grid.kinds]
+    buckets = _buckets(grid, binds) if finer == "all" else np.zeros((2, len(grid.hosts)), np.int64)
     alike: dict[object, list[int]] = {}
     for host, (family, lots) in enumerate(zip(grid.family_of, grid.lots, strict=True)):
         if not patterns[family]:
@@ -92,7 +96,8 @@ def merged(grid: Grid, binds: Ints, *, finer: Finer | None = None) -> list[Cell]
                 for lot, at_risk in here
             )
         )
-        alike.setdefault((patterns[family], free), []).append(host)
+        key = (patterns[family], free, *buckets[:, host].tolist())
+        alike.setdefault(key, []).append(host)
     return [_cell(grid, hosts, binds) for hosts in alike.values()]
 
 
@@ -148,6 +153,14 @@ def _cell(grid: Grid, hosts: Sequence[int], binds: Ints) -> Cell:
         cores_bind=bool(binds[CORES, there].any()),
         memory_binds=bool(binds[MEMORY, there].any()),
     )
+
+
+def _buckets(grid: Grid, binds: Ints) -> Ints:
+    """Return by column and host which tenth of the greatest free cores, or memory, it has."""
+    room = grid.room[:2].clip(0)
+    width = np.maximum(1, -(-room.max(axis=1, initial=1) // BUCKETS))
+    buckets: Ints = np.where(binds.any(axis=1)[:, None], room // width[:, None], 0)
+    return buckets
 
 
 def binding(grid: Grid) -> Ints:

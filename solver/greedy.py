@@ -45,11 +45,16 @@ class _Candidate:
     """What a worker asks beside its GPUs, against what there is for a GPU."""
 
 
-def greedy(choices: Choices, enough: Callable[[Layout], bool]) -> Layout:
-    """Return the best, by weight, of a few ways to fill the hosts; stops with the first enough."""
+def greedy(
+    choices: Choices, enough: Callable[[Layout], bool], start: Layout | None = None
+) -> Layout:
+    """Return the best, by weight, of a few ways to fill the hosts; stops with the first enough.
+
+    With a layout to start from, what it places stays.
+    """
     best: Layout | None = None
     for order, choice in _ways(choices):
-        layout = Layout(choices.grid)
+        layout = start.copy() if start else Layout(choices.grid)
         fill(choices, layout, order, choice)
         if best is None or layout.weights() > best.weights():
             best = layout

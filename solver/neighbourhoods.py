@@ -11,12 +11,14 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+import numpy as np
+
 from stowplan.solver import points
 from stowplan.solver.bound import weight
 from stowplan.solver.cells import apart, signatures
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
-from stowplan.solver.draws import idle, in_turn, used, wanted
+from stowplan.solver.draws import idle, in_turn, spare, used, wanted
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits as Shared
 from stowplan.solver.linear import ZERO, Goal, Sum
@@ -24,6 +26,8 @@ from stowplan.solver.search import Found, search
 
 EACH = 0.02
 """Deterministic time for one neighbourhood."""
+EACH_TO_START = 0.05
+"""The same where more runs are to start: that is harder."""
 
 
 JOINING = 24
@@ -55,7 +59,7 @@ class Neighbourhoods:
         self._shared, self._chain, self._tally = shared, chain, tally
         limits = chain.limits(name, chain.settings.gap, tally.deterministic)
         self._until = tally.deterministic + limits.deterministic
-        self._limits = replace(limits, deterministic=EACH)
+        self._limits = limits
         self._signature = {each.members[0]: each for each in signatures(layout.grid)}
 
     def start_more(self) -> Iterator[Gain]:
@@ -66,15 +70,17 @@ class Neighbourhoods:
             waiting = [index for index in self._signature if layout.waiting(index)]
             drawn = self.draw.sample(waiting, min(JOINING, len(waiting)))
             first = layout.grid.where[drawn[0]].tolist() if drawn else self.hosts
-            group = wanted(self.hosts, idle(layout, self.hosts), first, self.draw)
-            gain = self._solve(group, _weights, True, joining=drawn)
+            group = wanted(
+                self.hosts, idle(layout, self.hosts), first, spare(layout, first), self.draw
+            )
+            gain = self._solve(group, _weights, True, drawn, deterministic=EACH_TO_START)
             yield gain._replace(is_whole=gain.is_whole and len(drawn) == len(waiting))
 
     def spare_at_risk(self) -> Iterator[Gain]:
         """Give out fewer GPUs at risk, for the same runs, where hosts take most of them."""
         while self._goes_on():
-            taken = (-self.layout.sound[self.hosts]).clip(0)
-            group = wanted(self.hosts, taken, self.hosts, self.draw)
+            sound = self.layout.sound[self.hosts].astype(np.float64)
+            group = wanted(self.hosts, (-sound).clip(0), self.hosts, sound.clip(0), self.draw)
             yield self._solve(group, Choices.at_risk_taken, False)
 
     def earn_points(self) -> Iterator[Gain]:
@@ -99,6 +105,7 @@ class Neighbourhoods:
         maximise: bool,
         joining: Collection[int] | None = None,
         keep: Callable[[Choices], Sum] | None = None,
+        deterministic: float = EACH,
     ) -> Gain:
         """Solve for these hosts, and take what is found.
 
@@ -122,7 +129,7 @@ class Neighbourhoods:
             choices.program,
             goal,
             hint,
-            self._limits,
+            replace(self._limits, deterministic=deterministic),
             trivial=choices.program.range(goal.terms)[maximise],
             also=[kept <= kept.at(hint)] if kept else [],
             interrupt=self._chain.interrupt,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from stowplan.solver.bounds import Bounds
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.evenly import spread_evenly
-from stowplan.solver.greedy import fill
+from stowplan.solver.greedy import greedy
 from stowplan.solver.layout import Layout
 from stowplan.solver.ledger import Ledger
 from stowplan.solver.packing import packed
@@ -33,7 +33,7 @@ def better_over_cells(bounds: Bounds, layout: Layout, chain: Chain, tally: Tally
     found = packed(choices, values)
     if not Ledger(choices, found).holds():
         return layout
-    fill(choices, found)
+    found = greedy(choices, lambda it: bounds.is_best(it) or chain.is_over(), found)
     return max(layout, found, key=Layout.weights)
 
 

@@ -7,7 +7,7 @@ so that what stays is of use; what can't be packed is left out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -22,19 +22,26 @@ AT_ONCE = 4
 again: as good as one by one, and faster."""
 
 
+type Order = Callable[[Grid, int], tuple[float, ...]]
+"""Which classes are packed first: those with the greatest."""
+
+
 def packed(choices: Choices, values: Sequence[int]) -> Layout:
     """Return the layout that the values come to, less what its hosts can't take.
 
-    First GPUs at risk are spared. If some runs that need sound ones are left over, again with the
-    others on GPUs at risk before all, and the better of the two is taken.
+    The largest workers go first, and GPUs at risk are spared. If some runs are left over, again
+    with others than those that need sound GPUs on GPUs at risk before all, and again with the
+    heaviest for their GPUs first; the best is taken.
     """
-    layout = _packed(choices, values, fullest_first)
+    layout = _packed(choices, values, _largest, fullest_first)
     if layout.started == choices.started(values):
         return layout
-    return max(layout, _packed(choices, values, riskiest_first), key=Layout.weights)
+    others = ((_largest, riskiest_first), (_heaviest, fullest_first))
+    packings = (_packed(choices, values, order, choice) for order, choice in others)
+    return max(layout, *packings, key=Layout.weights)
 
 
-def _packed(choices: Choices, values: Sequence[int], choice: Choice) -> Layout:
+def _packed(choices: Choices, values: Sequence[int], order: Order, choice: Choice) -> Layout:
     """A class of several workers a run of which any can't be packed starts none of them here."""
     grid = choices.grid
     layout = Layout(grid)
@@ -46,7 +53,7 @@ def _packed(choices: Choices, values: Sequence[int], choice: Choice) -> Layout:
     wanted = [left[index] * (each.ask.tasks or 0) for index, each in enumerate(grid.classes)]
     for cell in choices.cells:
         dealt = _dealt(choices, cell, values, wanted)
-        for index, workers in sorted(dealt, key=lambda pair: _size(grid, pair[0]), reverse=True):
+        for index, workers in sorted(dealt, key=lambda pair: order(grid, pair[0]), reverse=True):
             _pack(layout, cell, index, workers, most[index], choice)
     for index, each in enumerate(grid.classes):
         tasks, placed = each.ask.tasks or 1, int(layout.workers[index].sum())
@@ -74,10 +81,16 @@ def _dealt(
     return dealt
 
 
-def _size(grid: Grid, index: int) -> tuple[int, bool, float]:
+def _largest(grid: Grid, index: int) -> tuple[float, ...]:
     ask = grid.classes[index].ask
     cores, memory = np.maximum(grid.mean_per_gpu, 1)
     return ask.gpus, ask.healthy_only, max(ask.millicores / cores, ask.memory_bytes / memory)
+
+
+def _heaviest(grid: Grid, index: int) -> tuple[float, ...]:
+    each = grid.classes[index]
+    age = max(cohort.weight for cohort in each.cohorts) / each.ask.units
+    return each.ask.priority, age, *_largest(grid, index)
 
 
 def _pack(
