@@ -66,7 +66,7 @@ class Page:
                 return
         self._console.print(Padding(renderable, (0, 0, 0, indent)) if indent else renderable)
 
-    def add_rows(self, grid: Table, rows: Sequence[Sequence[str | Text]]) -> None:
+    def add_rows(self, grid: Table, rows: Sequence[Sequence[str | Text]], indent: int = 0) -> None:
         """Add a table with these rows; one of thousands without colour, and never wrapped.
 
         Rich takes a third of a millisecond for each cell, so that what needs neither colour nor
@@ -74,13 +74,13 @@ class Page:
         """
         cells = [[cell if isinstance(cell, str) else cell.plain for cell in row] for row in rows]
         lines = _lines(grid, cells)
-        fits = all(width_of(line) <= self.width for line in lines)
+        fits = all(indent + width_of(line) <= self.width for line in lines)
         if len(rows) > MOST_DRAWN or (fits and not self._colour):
-            self._out.writelines(lines)
+            self._out.writelines(f"{' ' * indent}{line}\n" for line in lines)
             return
         for row in rows:
             grid.add_row(*row)
-        self._console.print(grid)
+        self.add(grid, indent)
 
     def space(self) -> None:
         """Add an empty line."""
@@ -105,7 +105,7 @@ def width_of(text: str) -> int:
 def _lines(grid: Table, rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a table as rich draws it where no cell is wrapped."""
     header = [str(column.header) for column in grid.columns]
-    told = [header, *rows]
+    told = [header, *rows] if grid.show_header else rows
     widths = [max(map(width_of, cells)) for cells in zip(*told, strict=True)]
     right = [column.justify == "right" for column in grid.columns]
     lines = []
@@ -115,7 +115,7 @@ def _lines(grid: Table, rows: Sequence[Sequence[str]]) -> list[str]:
             gap + cell if at_right else cell + gap
             for cell, gap, at_right in zip(row, gaps, right, strict=True)
         )
-        lines.append("  ".join(cells).rstrip() + "\n")
+        lines.append("  ".join(cells).rstrip())
     return lines
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import RenderableType
+from rich.text import Text
 
 from stowplan.cli.render.page import Page, table, words
 from stowplan.cli.render.text import counted, folded, printable, ranged, seconds, share
@@ -41,11 +41,16 @@ def add_placed(page: Page, decision: Decision) -> None:
         if run.rejected:
             grid = table(("hosts", "code", "why"), whole=("code",))
             grid.show_header = False
-            for row in run.rejected:
-                for number, reason in enumerate(row.reasons):
-                    hosts = "" if number else folded(row.hosts, max(14, page.width // 4))
-                    grid.add_row(hosts, reason.code, words(reason.message))
-            page.add(grid, 6)
+            rows = [
+                (
+                    "" if number else folded(row.hosts, max(14, page.width // 4)),
+                    reason.code,
+                    words(reason.message),
+                )
+                for row in run.rejected
+                for number, reason in enumerate(row.reasons)
+            ]
+            page.add_rows(grid, rows, 6)
 
 
 def add_fleet(page: Page, decision: Decision, snapshot: Snapshot) -> None:
@@ -58,9 +63,11 @@ def add_fleet(page: Page, decision: Decision, snapshot: Snapshot) -> None:
     grid = table((*names, "RUNS"), right=names[2:], whole=("STATE",))
     rooms = room_after(snapshot, decision)
     runs = _runs_after(decision, snapshot)
-    for machine in snapshot.fleet.machines:
-        grid.add_row(*_machine(machine, rooms[machine.name], runs.get(machine.name, [])))
-    page.add(grid)
+    rows = [
+        _machine(machine, rooms[machine.name], runs.get(machine.name, []))
+        for machine in snapshot.fleet.machines
+    ]
+    page.add_rows(grid, rows)
 
 
 def add_account(page: Page, decision: Decision) -> None:
@@ -101,7 +108,7 @@ def _scores(scores: Scores) -> str:
     return f"points {scores.points:.1f}; {told}"
 
 
-def _machine(machine: Machine, room: Room, runs: Sequence[str]) -> Sequence[RenderableType]:
+def _machine(machine: Machine, room: Room, runs: Sequence[str]) -> Sequence[str | Text]:
     gpus = machine.devices
     bad = {
         health: [device.index for device in gpus if device.health == health]
