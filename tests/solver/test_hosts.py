@@ -1,15 +1,21 @@
 from __future__ import annotations
 
+from hypothesis import given
+
+from stowplan.model.reasons import Reason
 from stowplan.model.snapshot import Snapshot
-from stowplan.solver.hosts import Host
+from stowplan.solver.asks import Ask
+from stowplan.solver.cycle import RULES
+from stowplan.solver.hosts import Host, hosts_of
 from tests.build import after, card, machine, run, running, snapshot
-from tests.solver.cycles import choices_of, host_of
+from tests.solver.cycles import asked_of
+from tests.strategies import examples, snapshots
 
 L4 = card(model="NVIDIA L4", memory_mib=23034)
 
 
 def _host(s: Snapshot, name: str = "m") -> Host:
-    return host_of(choices_of(s), name)
+    return next(host for host in hosts_of(s) if host.name == name)
 
 
 def _lots(s: Snapshot) -> list[tuple[list[str], str, bool]]:
@@ -62,3 +68,69 @@ def test_only_bookings_that_are_on_or_begin_soon_are_kept() -> None:
     host = _host(snapshot([machine("m"), machine("n")], [], reservations=kept))
     assert [(each.name, each.begins_in_s) for each in host.bookings] == [("on", -9), ("soon", 600)]
     assert _host(snapshot([machine("m"), machine("n")], [], reservations=kept), "n").bookings == ()
+
+
+# Sorts and families.
+
+
+def _said(ask: Ask, host: Host) -> dict[str, Reason]:
+    """What each rule that the host fails says of it with nothing on it."""
+    reasons = ((rule.name, rule.why_not) for rule in RULES)
+    told = {name: why_not(ask, host, host.empty) for name, why_not in reasons if why_not}
+    return {name: reason for name, reason in told.items() if reason}
+
+
+@examples(150)
+@given(snapshots())
+def test_hosts_of_a_sort_say_the_same_and_those_of_a_family_fail_the_same_rules(
+    s: Snapshot,
+) -> None:
+    eligibility, requests = asked_of(s)
+    first_of_sort: dict[int, Host] = {}
+    first_of_family: dict[int, Host] = {}
+    for host in eligibility.hosts:
+        alike = first_of_sort.setdefault(host.sort, host)
+        akin = first_of_family.setdefault(host.family, host)
+        assert alike.family == host.family
+        for _, ask in requests.asked:
+            assert _said(ask, host) == _said(ask, alike)
+            assert _said(ask, host).keys() == _said(ask, akin).keys()
+
+
+def _groups(s: Snapshot) -> tuple[list[list[str]], list[list[str]]]:
+    """The hosts of each sort, and of each family."""
+    sorts: dict[int, list[str]] = {}
+    families: dict[int, list[str]] = {}
+    for host in hosts_of(s):
+        sorts.setdefault(host.sort, []).append(host.name)
+        families.setdefault(host.family, []).append(host.name)
+    return list(sorts.values()), list(families.values())
+
+
+def test_hosts_differ_by_what_rules_read_not_by_what_is_free() -> None:
+    machines = [machine(name, 2) for name in "mno"]
+    machines += [machine("p", 2, state="draining"), machine("q", [L4, card()])]
+    held = running("r", ("m", 1), cpu_cores=8)
+    both = [["m", "n", "o"], ["p"], ["q"]]
+    assert _groups(snapshot(machines, [held])) == (both, both)
+
+
+def test_labels_matter_only_where_runs_select_them() -> None:
+    zones = {"m": "a", "n": "b", "o": "c", "p": "a"}
+    machines = [machine(name, 2, labels={"zone": zone}) for name, zone in zones.items()]
+    machines[3]["labels"]["rack"] = "7"
+    assert _groups(snapshot(machines, [run("a", 1)])) == ([["m", "n", "o", "p"]],) * 2
+    picky = run("a", 1, node_selection={"match_labels": {"zone": "a"}})
+    # n and o fail it alike, and say so in their own words: has zone=b, has zone=c.
+    assert _groups(snapshot(machines, [picky])) == (
+        [["m", "p"], ["n"], ["o"]],
+        [["m", "p"], ["n", "o"]],
+    )
+
+
+def test_a_host_or_gpu_that_a_run_names_is_a_sort_of_its_own() -> None:
+    machines = [machine(name, 2) for name in "mno"]
+    named = run("a", 1, node_selection={"names": ["n"]})
+    assert _groups(snapshot(machines, [named])) == ([["m", "o"], ["n"]],) * 2
+    pinned = run("a", {"ids": ["o/1"]})
+    assert _groups(snapshot(machines, [pinned])) == ([["m", "n"], ["o"]],) * 2
