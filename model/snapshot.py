@@ -85,25 +85,27 @@ _SETS = frozenset({
 """Lists of plain values in which the order says nothing."""
 
 
-_NESTED = (dict, list)
-
-
 def _in_order(content: Any, field: str = "") -> Any:  # Any: whatever JSON can hold
-    """Sort the lists whose order in the file says nothing: of things with a name, and sets."""
+    """Sort, in place, the lists whose order in the file says nothing: of named things, and sets.
+
+    What a list holds is all of one kind.
+    """
     if isinstance(content, dict):
-        return {
-            key: _in_order(value, key) if isinstance(value, _NESTED) else value
-            for key, value in content.items()
-        }
-    if not isinstance(content, list):
+        for key, value in content.items():
+            if isinstance(value, dict | list):
+                _in_order(value, key)
         return content
-    items = [_in_order(value) for value in content]
-    if not all(isinstance(item, dict) for item in items):
-        return sorted(items) if field in _SETS else items
+    if not content or not isinstance(content[0], dict):
+        if field in _SETS:
+            content.sort()
+        return content
+    for item in content:
+        _in_order(item)
     for identity in _IDENTITIES:
-        if all(identity in item for item in items):  # a model's weights may be there twice
-            return sorted(items, key=lambda item: (item[identity], str(item.get("quantisation"))))
-    return items
+        if identity in content[0]:  # a model's weights may be there twice
+            content.sort(key=lambda item: (str(item.get(identity)), str(item.get("quantisation"))))
+            break
+    return content
 
 
 def content_hash(content: Any) -> str:  # Any: whatever JSON can hold

@@ -61,6 +61,7 @@ class Rooms:
         self._families = Kinds(hosts, [host.family for host in hosts])
         self._sorts = Kinds(hosts, [host.sort for host in hosts])
         self._slots: dict[Ask, Ints] = {}
+        self._fits: dict[Ask, bool] = {}
 
     @cached_property
     def cores(self) -> Ints:
@@ -97,7 +98,10 @@ class Rooms:
 
     def fits(self, ask: Ask) -> bool:
         """Whether a run fits whole, alone."""
-        return bool(ask.tasks) and int(self.workers(ask).sum()) >= (ask.tasks or 0)
+        if ask not in self._fits:
+            fit = int(self.workers(ask).sum())
+            self._fits[ask] = bool(ask.tasks) and fit >= (ask.tasks or 0)
+        return self._fits[ask]
 
     def by_kind(self, ask: Ask, among: Ints) -> list[Ints]:
         """Return the places of hosts that say the same when empty, in the order of the firsts."""
