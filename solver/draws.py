@@ -47,7 +47,7 @@ def wanted(
     spare: Floats,
     draw: random.Random,
 ) -> Sequence[int]:
-    """Return hosts to solve together: half by these amounts, half of partners by what they spare."""
+    """Return hosts to solve together: half by amounts, half of partners by what they spare."""
     if len(hosts) <= WANTED:
         return hosts
     half = WANTED // 2
