@@ -130,8 +130,8 @@ class _Outranked:
         for ranks in by_value:
             first = ranks[0]
             reasons = tuple(
-                (self._reason(bool(riskier[first]), int(end), int(better[first])),)
-                for end in np.unique((value[ranks].min(), value[ranks].max()))
+                (self._reason(bool(riskier[first]), end, int(better[first])),)
+                for end in sorted({int(value[ranks].min()), int(value[ranks].max())})
             )
             said.append(Said(ranks, 0, reasons))
         return [row._replace(hosts=np.sort(willing.places[row.hosts])) for row in rows(said)]

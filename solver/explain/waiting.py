@@ -80,7 +80,7 @@ class Why:
         said = [
             Said(each.hosts[states[each.hosts] == state], state, ends(each))
             for each in self.now
-            for state in np.unique(states[each.hosts]).tolist()
+            for state in sorted(set(states[each.hosts].tolist()))
         ]
         return tuple(
             HostRow(
