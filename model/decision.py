@@ -281,6 +281,9 @@ class Stage(Frozen):
     gap: float
     wall_s: float
     deterministic: float
+    price: float = 0
+    """How much more than the bound there could be at most, had other runs of the same weight been
+    chosen in the tiers above: what it may cost that a large model keeps the choice itself."""
 
 
 class ModelSize(Frozen):

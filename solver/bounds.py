@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from stowplan.solver.bound import most_weight, weight
 from stowplan.solver.choices import Choices
 from stowplan.solver.layout import Layout
-from stowplan.solver.linear import Goal
+from stowplan.solver.linear import Goal, Row
 from stowplan.solver.relaxed import relaxed
 
 type Started = Sequence[Sequence[int]]
@@ -60,6 +60,20 @@ class Bounds:
             other = self._others.bound(tier, started) if self._others else found.bound
             self._proven[key] = min(found.bound, other)
         return self._proven[key]
+
+    def price(self, layout: Layout) -> int:
+        """Return how much more the tiers could weigh at most, beyond their bounds, had other runs
+        of the same weight been chosen above them."""
+        program, price = self.choices.program, 0
+        rows: list[Row] = []
+        for tier, own in zip(self.tiers, layout.weights(), strict=True):
+            goal = self._goals[tier]
+            if rows:
+                trivial = most_weight(self.choices, tier)
+                most = relaxed(program, goal, [0] * len(program.upper), {}, trivial, rows).bound
+                price += max(0, most - self.bound(tier, layout.started))
+            rows.append(goal.terms >= own)
+        return price
 
     def _above(self, tier: int, started: Started) -> object:
         return tuple(

@@ -67,6 +67,8 @@ class Cellwise:
             tally.objective, tally.bound = self._weighed()
             self._report("place, over cells", tally)
         self._fill_idle(tally)
+        if not chain.is_over():
+            tally.price = self.bounds.price(self.layout)
         gap = chain.settings.gap
         tally.proven = tally.bound - tally.objective <= gap * max(1, tally.objective)
         chain.stages.append(tally.stage())

@@ -98,6 +98,7 @@ class Tally:
     deterministic: float = 0.0
     proven: bool = True
     searched: bool = True
+    price: int = 0
     since: float = field(default_factory=time.monotonic)
 
     def add(self, found: Found) -> None:
@@ -125,4 +126,5 @@ class Tally:
             gap=round(gap, 6),
             wall_s=round(time.monotonic() - self.since, 4),
             deterministic=round(self.deterministic, 6),
+            price=self.price,
         )

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from ortools.linear_solver.python import model_builder_helper as linear_solver
 
-from stowplan.solver.linear import UNBOUNDED, Goal, Program
+from stowplan.solver.linear import UNBOUNDED, Goal, Program, Row
 from stowplan.solver.parts import Part, parts_of
 
 ROUNDING = 1e-9
@@ -27,16 +27,22 @@ class Relaxed(NamedTuple):
 
 
 def relaxed(
-    program: Program, goal: Goal, values: Sequence[int], fixed: Mapping[int, int], trivial: int
+    program: Program,
+    goal: Goal,
+    values: Sequence[int],
+    fixed: Mapping[int, int],
+    trivial: int,
+    also: Sequence[Row] = (),
 ) -> Relaxed:
     """Return the relaxation's bound, or the trivial one where that is better.
 
-    `fixed` variables keep their value, which they have in `values` too.
+    `fixed` variables keep their value, which they have in `values` too; the rows in `also` hold
+    beside the program's own.
     """
     bound = goal.terms.constant
     bound += sum(value * values[c] for c, value in goal.terms.terms.items() if c in fixed)
     amounts: dict[int, float] = {}
-    for part in parts_of(program, goal, values, fixed):
+    for part in parts_of(program, goal, values, fixed, also):
         solver = _solved(part, goal.maximise)
         bound += _bound(part, solver.dual_values().tolist(), goal.maximise)
         if solver.has_solution():
