@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 
 from stowplan.model.snapshot import Snapshot
@@ -74,3 +75,21 @@ def test_where_only_gpus_can_run_short_all_stays_as_it_is() -> None:
     assert len(choices.cells) == 2
     values = choices.values_of(greedy(choices, lambda layout: True))
     assert _spread(choices, values) == values
+
+
+@pytest.mark.xfail(
+    strict=True, reason="signatures that no binding cell could hold are cut to one worker a cell"
+)
+def test_signatures_that_are_only_where_gpus_alone_run_short_keep_their_workers() -> None:
+    machines = [
+        machine("m", 8, cpu_cores=16, labels={"zone": "a"}),
+        machine("n", 8, labels={"zone": "b"}),
+    ]
+    of_zone = {zone: {"match_labels": {"zone": zone}} for zone in "ab"}
+    runs = [run(f"a{n}", 1, cpu_cores=4, node_selection=of_zone["a"]) for n in range(4)]
+    runs += [run(f"b{n}", 1, node_selection=of_zone["b"]) for n in range(5)]
+    choices = over_cells(snapshot(machines, runs))
+    values = choices.values_of(greedy(choices, lambda layout: False))
+    spread = _spread(choices, values)
+    kept = [choices.workers(each).at(spread) for each in choices.signatures]
+    assert sorted(kept) == [4, 5]
