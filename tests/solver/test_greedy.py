@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from hypothesis import given
 
@@ -62,6 +63,23 @@ def test_a_full_answer_is_found_where_filling_is_enough() -> None:
     runs = [run("a", 1), run("b", 4), run("c", 2), run("d", 1, workspace="v")]
     choices = choices_of(snapshot([machine("m", 4), machine("n", 4)], runs))
     assert set(started_in(_best(choices)).values()) == {1}
+
+
+@examples(60)
+@given(snapshots())
+def test_what_a_layout_to_start_from_places_stays(snapshot: Snapshot) -> None:
+    choices = choices_of(snapshot)
+    start = _filled(choices)  # of which gangs, and strict queues, are left there
+    for index, own in enumerate(start.workers):
+        if choices.classes[index].ask.tasks == 1 and not choices.limits.lines:
+            start.put(index, np.arange(len(own)), -own)
+            start.start_oldest(index, 0)
+    before = start.copy()
+    found = greedy(choices, lambda layout: False, start)
+    for own, there in zip(found.workers, start.workers, strict=True):
+        assert (own >= there).all()
+    assert broken_rows(choices, choices.values_of(found)) == []
+    assert (start.started, start.room.tolist()) == (before.started, before.room.tolist())
 
 
 def test_it_stops_with_the_first_way_that_is_enough() -> None:

@@ -91,19 +91,6 @@ def test_a_search_keeps_its_log_to_itself(capfd: pytest.CaptureFixture[str]) -> 
     assert capfd.readouterr() == ("", "")
 
 
-@examples(60)
-@given(st.data())
-def test_a_search_that_is_given_no_hint_finds_the_best_too(data: st.DataObject) -> None:
-    program = data.draw(programs())
-    answers = answers_of(program)
-    assume(answers)
-    goal, known = data.draw(goals(program)), data.draw(st.sampled_from(answers))
-    trivial = program.range(goal.terms)[goal.maximise]
-    found = search(program, goal, known, PROVE, trivial=trivial, hinted=False)
-    best = (max if goal.maximise else min)(goal.terms.at(values) for values in answers)
-    assert (found.objective, found.bound, found.values in answers) == (best, best, True)
-
-
 def test_variables_that_the_goal_does_not_depend_on_keep_their_values() -> None:
     # x and y share a row, z and its row stand apart: z stays at its hint of 2.
     program = Program()
