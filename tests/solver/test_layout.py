@@ -89,9 +89,9 @@ def test_weights_are_told_by_tier_the_highest_first() -> None:
 def test_gpus_at_risk_are_taken_once_the_sound_ones_are_gone() -> None:
     runs = [run(name, 1) for name in "abc"]
     layout = Layout(grid_of(snapshot([machine("m", [card(), RISKY, card()])], runs)))
-    for workers, risk in ((2, 0), (3, 1)):
+    for workers, sound, risk in ((1, 1, 0), (2, 0, 0), (3, -1, 1)):
         layout.set(0, 0, workers)
-        assert layout.at_risk() == at_risk_taken(layout) == risk
+        assert (layout.sound.tolist(), at_risk_taken(layout)) == ([sound], risk)
 
 
 @examples(100)
