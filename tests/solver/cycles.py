@@ -166,6 +166,11 @@ def started_in(layout: Layout) -> dict[str, int]:
     return {each.name: sum(started) for each, started in pairs}
 
 
+def that_start(weights: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the weights of tiers in which some run starts: refused runs can be tiers too."""
+    return tuple(weight for weight in weights if weight)
+
+
 def workers_in(layout: Layout) -> dict[str, dict[str, int]]:
     """Return by host which classes have workers there, and how many; only hosts in use."""
     grid = layout.grid

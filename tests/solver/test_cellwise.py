@@ -20,6 +20,7 @@ from tests.solver.cycles import (
     grid_of,
     limits_of,
     started_in,
+    that_start,
     workers_in,
 )
 from tests.solver.test_levels import of_sizes
@@ -35,11 +36,6 @@ def _solved(s: Snapshot, chain: Chain | None = None) -> tuple[Layout, dict[str, 
     return layout, {stage.name: stage for stage in chain.stages}
 
 
-def _some(weights: tuple[int, ...]) -> tuple[int, ...]:
-    """The weights of tiers in which some run starts."""
-    return tuple(weight for weight in weights if weight)
-
-
 @examples(40)
 @given(snapshots())
 def test_stages_are_what_the_layout_comes_to_and_bounds_hold(s: Snapshot) -> None:
@@ -50,7 +46,7 @@ def test_stages_are_what_the_layout_comes_to_and_bounds_hold(s: Snapshot) -> Non
     assert stages["place"].objective == sum(layout.weights()) <= stages["place"].bound
     assert stages["at_risk"].objective == at_risk_taken(layout) >= stages["at_risk"].bound
     assert stages["points"].objective == points.earned(layout) <= stages["points"].bound
-    placed, most = _some(layout.weights()), _some(best(s))
+    placed, most = that_start(layout.weights()), that_start(best(s))
     assert placed <= most
     if len(best(s)) == 1:
         assert sum(most) <= stages["place"].bound
