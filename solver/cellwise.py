@@ -71,6 +71,8 @@ class Cellwise:
             tally.price = self.bounds.price(self.layout)
         gap = chain.settings.gap
         tally.proven = tally.bound - tally.objective <= gap * max(1, tally.objective)
+        if not tally.proven:
+            chain.cut = chain.cut or "deterministic_time"
         chain.stages.append(tally.stage())
 
     def _ever_finer(self) -> Iterator[Choices]:

@@ -216,15 +216,19 @@ class Choices:
                 if self._others is not None and index not in self._joining:
                     start = Sum({}, self._others.started[index][cohort])
                 elif self.grid.fits(index):
-                    start = self.program.variable(some.count, self._least(index, cohort))
+                    least = self._started(index, cohort) if self._is_partly_elsewhere(each) else 0
+                    start = self.program.variable(some.count, least)
                 else:
                     start = ZERO
                 self._starting[own.name, cohort] = start
 
-    def _least(self, index: int, cohort: int) -> int:
-        """Return how many runs must start: those whose workers are partly elsewhere."""
-        several = self._others is not None and self.classes[index].ask.tasks != 1
-        return self._others.started[index][cohort] if self._others and several else 0
+    def _is_partly_elsewhere(self, each: Signature) -> bool:
+        """Whether runs may have workers both here and in no cell of these: they must go on."""
+        return each.ask.tasks != 1 and bool(self._elsewhere(each))
+
+    def _started(self, index: int, cohort: int) -> int:
+        """Return how many runs of a cohort start as all others are."""
+        return self._others.started[index][cohort] if self._others else 0
 
     def _make_workers(self, each: Signature) -> None:
         starts = total(self.starts(own) for own in each.classes)

@@ -62,7 +62,9 @@ def _rounded(choices: Choices, values: Sequence[int], amounts: Mapping[int, floa
             for column in choices.workers_in(each, cell).terms
         ]
         wanted = sum(values[column] for column in columns)
-        parts = {column: math.modf(amounts.get(column, 0.0) + NEARLY) for column in columns}
+        parts = {
+            column: math.modf(amounts.get(column, values[column]) + NEARLY) for column in columns
+        }
         left = wanted - sum(int(whole) for _, whole in parts.values())
         by_rest = sorted(columns, key=lambda column: (-parts[column][0], column))
         for rank, column in enumerate(by_rest):

@@ -134,7 +134,11 @@ class Neighbourhoods:
             also=[kept <= kept.at(hint)] if kept else [],
             interrupt=self._chain.interrupt,
         )
+        before = layout.weights()
         choices.settle(found.values, layout)
+        if layout.weights() < before:
+            choices.settle(hint, layout)
+            found = replace(found, values=hint, objective=goal.terms.at(hint), status="FEASIBLE")
         self._tally.spend(found, BUILT)
         amount = abs(found.objective - goal.terms.at(hint))
         return Gain(amount, found, is_whole=len(hosts) == len(self.hosts))
@@ -142,11 +146,13 @@ class Neighbourhoods:
 
 def _weights(choices: Choices) -> Sum:
     """Return the weight that starts, a higher tier's worth more than all below it together."""
+    tiers = {each.ask.priority for own in choices.signatures for each in own.classes}
     goal, unit = ZERO, 1
-    for tier in sorted({each.ask.priority for sig in choices.signatures for each in sig.classes}):
+    for tier in sorted(tiers):
         own = weight(choices, tier)
         low, high = choices.program.range(own)
-        if unit * high < MOST:
-            goal += own * unit
-            unit *= 1 + high - low
+        if unit * high >= MOST:  # the tiers below can't be told apart beside it: they don't count
+            goal, unit = ZERO, 1
+        goal += own * unit
+        unit *= 1 + high - low
     return goal

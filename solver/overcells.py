@@ -53,15 +53,14 @@ def _searched(
         if restricted:
             if len(program.upper) <= RESTRICTED:
                 continue
-            support = relaxed(program, goal, values, fixed, bound).amounts
-            held |= {c: 0 for c, at in enumerate(values) if not at and c not in support}
+            amounts = relaxed(program, goal, values, fixed, bound).amounts
+            held |= {c: 0 for c, at in enumerate(values) if not at and amounts.get(c, 0.0) <= 0}
         limits = replace(chain.limits("place", gap / 2), deterministic=deterministic)
         found = search(
             program, goal, values, limits, trivial=bound, fixed=held, interrupt=chain.interrupt
         )
         title = f"place, priority {tier}, over cells"
         chain.logs.append(f"#### {title}\n{found.log}")
-        chain.cut = found.cut or chain.cut
         tally.spend(found)
         values = found.values
         if not restricted:

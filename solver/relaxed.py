@@ -23,7 +23,7 @@ class Relaxed(NamedTuple):
     bound: int
     """Rounded to the nearest value that whole variables can give."""
     amounts: Mapping[int, float]
-    """The variables that are more than 0 there."""
+    """What it takes of each variable that hangs together with the goal."""
 
 
 def relaxed(
@@ -47,7 +47,7 @@ def relaxed(
         bound += _bound(part, solver.dual_values().tolist(), goal.maximise)
         if solver.has_solution():
             found = zip(part.columns, solver.variable_values().tolist(), strict=True)
-            amounts.update((column, amount) for column, amount in found if amount > 0)
+            amounts.update(found)
     best = min(trivial, bound) if goal.maximise else max(trivial, bound)
     return Relaxed(best, amounts)
 

@@ -82,6 +82,10 @@ def add_account(page: Page, decision: Decision) -> None:
             figures = (f"{stage.objective:,.10g}", f"{stage.bound:,.10g}", share(stage.gap))
             grid.add_row(printable(stage.name), stage.status, *figures, seconds(stage.wall_s))
         page.add(grid)
+    for stage in account.stages:
+        if stage.price:
+            told = "had other runs of equal weight been chosen in the tiers above"
+            page.add(words(f"{stage.name}: at most {stage.price:,.10g} more, {told}"))
     size = account.model
     by_rule = ", ".join(f"{rule} {rows:,}" for rule, rows in sorted(size.by_rule.items()))
     model = f"{counted(size.variables, 'variable')}, {counted(size.constraints, 'constraint')}"
