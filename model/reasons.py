@@ -321,7 +321,8 @@ class Reason(Frozen):
         actions = ACTIONS[code]
         grow = Action.ADD_CAPACITY in actions and _is_too_large(numbers)
         action = Action.ADD_CAPACITY if grow else actions[0]
-        return cls(code=code, numbers=numbers, message=message, action=action)
+        # Not validated: the types hold what a validator would, and a large cycle makes many.
+        return cls.model_construct(code=code, numbers=numbers, message=message, action=action)
 
 
 def _is_too_large(numbers: Mapping[str, Figure]) -> bool:

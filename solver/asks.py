@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 
@@ -15,6 +15,9 @@ from stowplan.model.snapshot import Snapshot
 AGEING_STEPS = 8
 """Steps to an `ageing_s`: a run's weight grows by an eighth of its units with each."""
 MOST_STEPS = 64
+
+
+_AMOUNTS = {"priority", "tasks", "may_share", "millicores", "memory_bytes", "profile", "array"}
 
 
 @dataclass(frozen=True)
@@ -51,6 +54,12 @@ class Ask:
     def _hash(self) -> int:
         """Worked out once: asks are looked up for every host."""
         return hash(tuple(getattr(self, each.name) for each in fields(self)))
+
+    @cached_property
+    def standing(self) -> Hashable:
+        """What rules read of it that don't read room: asks that share it may be on the same hosts,
+        as far as room goes. How much of it is asked, by how many and how urgently, is left out."""
+        return tuple(getattr(self, each.name) for each in fields(self) if each.name not in _AMOUNTS)
 
     @property
     def units(self) -> int:

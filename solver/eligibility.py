@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import NamedTuple
 
 from stowplan.model.reasons import Reason
@@ -11,7 +12,7 @@ from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import POOL, Host
 from stowplan.solver.matching import tally, usable
-from stowplan.solver.rule import Rule
+from stowplan.solver.rule import Rule, WhyNot
 
 PLENTY = 2**31
 """Slots of a host where a worker asks for nothing."""
@@ -31,7 +32,7 @@ class Eligibility:
     rules: Sequence[Rule]
     hosts: Sequence[Host]
     _fixed: dict[tuple[Ask, int], tuple[Failing, ...]] = field(default_factory=dict)
-    _fails: dict[tuple[Ask, int], bool] = field(default_factory=dict)
+    _fails: dict[tuple[Hashable, int], bool] = field(default_factory=dict)
 
     def listed(self, ask: Ask) -> list[Host]:
         """Return the hosts that count for a run: those in its pools, and those it names."""
@@ -63,14 +64,15 @@ class Eligibility:
 
     def fails(self, ask: Ask, host: Host) -> bool:
         """Whether the host can't take such a worker, however much room it has."""
-        key = (ask, host.family)
+        key = (ask.standing, host.family)
         if key not in self._fails:
-            self._fails[key] = any(
-                rule.why_not(ask, host, host.empty)
-                for rule in self.rules
-                if rule.why_not and not rule.reads_room
-            )
+            self._fails[key] = any(why_not(ask, host, host.empty) for why_not in self._standing)
         return self._fails[key]
+
+    @cached_property
+    def _standing(self) -> Sequence[WhyNot]:
+        """What the rules say that don't read room."""
+        return [rule.why_not for rule in self.rules if rule.why_not and not rule.reads_room]
 
     def admits(self, ask: Ask, host: Host, room: Room) -> bool:
         """Whether the host can take one worker with this much room: `failing` would be empty."""

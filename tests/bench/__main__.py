@@ -49,6 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     listed = "; ".join(f"{name}: {instance.told}" for name, instance in INSTANCES.items())
+    listed = listed.replace("%", "%%")  # argparse reads it as a format
     parser.add_argument("instances", nargs="*", metavar="INSTANCE", help=listed)
     parser.add_argument("--all", action="store_true", help="every instance of full size")
     parser.add_argument("--seeds", type=int, default=1, help="how many seeds of each instance")

@@ -61,3 +61,12 @@ def test_the_command_measures_and_names_what_it_does_not_know(
     with pytest.raises(SystemExit):
         main(["racks-small", "--policies", "last-fit"])
     assert "no such thing as last-fit" in capsys.readouterr().err
+
+
+def test_the_command_says_what_it_measures(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--help"])
+    assert ended.value.code == 0
+    assert "racks-1250: 40 racks, 8 fabrics, 58 % in use" in " ".join(
+        capsys.readouterr().out.split()
+    )
