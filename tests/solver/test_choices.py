@@ -132,7 +132,7 @@ def test_what_is_elsewhere_stays_and_counts_in_the_sums() -> None:
     assert choices.workers(each) == _workers(choices, "a", "m") + 2
 
 
-def test_a_class_that_joins_may_start_more_or_fewer_and_a_gang_no_fewer() -> None:
+def test_classes_that_join_may_start_fewer_but_a_gang_that_is_partly_elsewhere_goes_on() -> None:
     machines = [machine("m", 2), machine("n", 2)]
     gang = run("gang", machines=2, cpu_cores=64)
     s = snapshot(machines, [gang, run("a", 1), run("b", 1)])
@@ -141,6 +141,8 @@ def test_a_class_that_joins_may_start_more_or_fewer_and_a_gang_no_fewer() -> Non
     ranges = [choices.program.range(choices.starts(class_of(choices, name))) for name in "ab"]
     assert ranges == [(0, 2), (0, 2)]
     assert choices.program.range(choices.starts(class_of(choices, "gang"))) == (1, 1)
+    choices = _beside(s, layout, "m", "n", joining=(0, 1))  # where all of the gang is
+    assert choices.program.range(choices.starts(class_of(choices, "gang"))) == (0, 1)
 
 
 @examples(60)

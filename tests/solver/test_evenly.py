@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 
 from stowplan.model.snapshot import Snapshot
@@ -77,9 +76,6 @@ def test_where_only_gpus_can_run_short_all_stays_as_it_is() -> None:
     assert _spread(choices, values) == values
 
 
-@pytest.mark.xfail(
-    strict=True, reason="signatures that no binding cell could hold are cut to one worker a cell"
-)
 def test_signatures_that_are_only_where_gpus_alone_run_short_keep_their_workers() -> None:
     machines = [
         machine("m", 8, cpu_cores=16, labels={"zone": "a"}),
