@@ -321,8 +321,7 @@ class Reason(Frozen):
         actions = ACTIONS[code]
         grow = Action.ADD_CAPACITY in actions and _is_too_large(numbers)
         action = Action.ADD_CAPACITY if grow else actions[0]
-        # Not validated: the types hold what a validator would, and a large cycle makes many.
-        return cls.model_construct(code=code, numbers=numbers, message=message, action=action)
+        return cls(code=code, numbers=numbers, message=message, action=action)
 
 
 def _is_too_large(numbers: Mapping[str, Figure]) -> bool:
