@@ -96,7 +96,3 @@ class Layout:
             )
             tiers[each.ask.priority] = tiers.get(each.ask.priority, 0) + weight
         return tuple(tiers[priority] for priority in sorted(tiers, reverse=True))
-
-    def at_risk(self) -> int:
-        """Return how many GPUs at risk must be given out, as long as pools are nested."""
-        return int(np.maximum(0, -self.sound).sum())

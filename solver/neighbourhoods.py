@@ -141,7 +141,9 @@ class Neighbourhoods:
             found = replace(found, values=hint, objective=goal.terms.at(hint), status="FEASIBLE")
         self._tally.spend(found, BUILT)
         amount = abs(found.objective - goal.terms.at(hint))
-        return Gain(amount, found, is_whole=len(hosts) == len(self.hosts))
+        starting = set().union(*(choices.starts(each).terms for each in choices.classes))
+        counted = joining is None or starting <= goal.terms.terms.keys()
+        return Gain(amount, found, is_whole=counted and len(hosts) == len(self.hosts))
 
 
 def _weights(choices: Choices) -> Sum:
