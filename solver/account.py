@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stowplan.model.decision import ModelSize, SolverAccount
 from stowplan.solver.chain import Chain
-from stowplan.solver.search import PARAMETERS, VERSION
+from stowplan.solver.program.search import PARAMETERS, VERSION
 from stowplan.solver.settings import Settings
 
 

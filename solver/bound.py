@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stowplan.solver.choices import Choices
-from stowplan.solver.linear import Sum, total
+from stowplan.solver.program.linear import Sum, total
 
 
 def weight(choices: Choices, tier: int) -> Sum:

@@ -10,8 +10,8 @@ from typing import Literal
 
 from stowplan.model.decision import Stage
 from stowplan.solver.interrupt import Interrupt
-from stowplan.solver.linear import Program
-from stowplan.solver.search import DETERMINISTIC_PER_SECOND, Cut, Found, Limits
+from stowplan.solver.program.linear import Program
+from stowplan.solver.program.search import DETERMINISTIC_PER_SECOND, Cut, Found, Limits
 from stowplan.solver.settings import Settings
 
 SHARES: Mapping[str, float] = {"place": 0.76, "at_risk": 0.1, "points": 0.04, "canonical": 0.1}

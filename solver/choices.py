@@ -16,11 +16,10 @@ from stowplan.solver import levels
 from stowplan.solver.asks import Cohort, RunClass
 from stowplan.solver.cells import Cell, Kind, Signature
 from stowplan.solver.grid import Grid
-from stowplan.solver.handout import handed_out
 from stowplan.solver.hosts import Host
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits
-from stowplan.solver.linear import ZERO, Program, Sum, total
+from stowplan.solver.program.linear import ZERO, Program, Sum, total
 
 
 class Choices:
@@ -172,43 +171,6 @@ class Choices:
             for column, value in self.workers_in(each, cell).terms.items()
         }
         return Sum(terms)
-
-    def values_of(self, layout: Layout) -> list[int]:
-        """Return the variables' values that a layout comes to."""
-        values = [0] * len(self.program.upper)
-        for each in self.signatures:
-            for index, own in zip(each.members, each.classes, strict=True):
-                for cohort, count in enumerate(layout.started[index]):
-                    for column in self.starting(own, cohort).terms:
-                        values[column] = count
-        for cell in self.cells:
-            for each in self.signatures_in(cell):
-                (column,) = self.workers_in(each, cell).terms
-                values[column] = sum(layout.workers_in(own, cell.hosts) for own in each.members)
-            if len(cell.kinds) > 1:
-                self._hand_out(cell, layout, values)
-        return self.program.completed(values)
-
-    def settle(self, values: Sequence[int], layout: Layout) -> None:
-        """Change a layout to what the values say; every cell is a single host."""
-        for each in self.signatures:
-            for index, own in zip(each.members, each.classes, strict=True):
-                layout.started[index] = [
-                    self.starting(own, cohort).at(values) for cohort in range(len(own.cohorts))
-                ]
-                for cell in self.cells_for(each):
-                    layout.set(index, int(cell.hosts[0]), self.workers_in(each, cell).at(values))
-
-    def _hand_out(self, cell: Cell, layout: Layout, values: list[int]) -> None:
-        """Set how many GPUs of each kind go to each signature, where it may choose."""
-        kinds = {(kind.at_risk, kind.users): kind for kind in cell.kinds}
-        signature_of = {index: each for each in self.signatures_in(cell) for index in each.members}
-        for host in cell.hosts.tolist():
-            for part in handed_out(self.grid, host, layout.on(host)):
-                each = signature_of[part.owner]
-                if len(self.kinds_for(each, cell)) > 1:
-                    (column,) = self.gpus_of(each, kinds[part.at_risk, part.users]).terms
-                    values[column] += part.amount
 
     def _make_starts(self, each: Signature) -> None:
         for index, own in zip(each.members, each.classes, strict=True):

@@ -4,44 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
-from stowplan.model.fleet import Device, Drive, Machine, Vendor
+from stowplan.model.fleet import Drive, Machine
 from stowplan.model.holds import is_fresh
 from stowplan.model.room import Room, empty_room, free_room
 from stowplan.model.snapshot import Snapshot
 from stowplan.model.topology import are_near, has_rdma, site_of
 from stowplan.model.types import Labels
+from stowplan.solver.lots import Lot, lots_of
 
-Condition = Literal["sound", "at_risk", "faulted"]
-_CONDITIONS: Sequence[Condition] = ("sound", "at_risk", "faulted")
 POOL = "pool"
 """The label that says in which pool a machine is."""
-
-
-@dataclass(frozen=True)
-class Lot:
-    """GPUs of one machine that no rule tells apart."""
-
-    ids: frozenset[str]
-    model: str
-    vendor: Vendor | None
-    memory_mib: int
-    condition: Condition
-    """sound: shows no sign of failing (healthy, or of unknown health)."""
-    denied: bool
-
-    def free(self, room: Room) -> int:
-        """How many of these GPUs are free."""
-        return len(self.ids & room.devices)
-
-    def sort(self, told: frozenset[str]) -> Hashable:
-        """What tells lots of different machines apart: their ids only where runs name them."""
-        own = self.ids if self.ids & told else len(self.ids)
-        return (self.model, self.vendor, self.memory_mib, self.condition, self.denied, own)
 
 
 @dataclass(frozen=True)
@@ -86,7 +62,7 @@ class Host:
     bookings: tuple[Booking, ...]
     drives: Mapping[str, Reach]
     sort: int
-    """Hosts of one sort are the same to every rule, but for what is free there."""
+    """Hosts of one sort are the same to every rule, its words too, but for what is free there."""
     family: int
     """Hosts of one family fail the same rules for every run, if not in the same words."""
     matching: dict[object, tuple[Lot, ...]] = field(default_factory=dict, repr=False)
@@ -110,7 +86,8 @@ def hosts_of(snapshot: Snapshot) -> tuple[Host, ...]:
         host, read = _host(machine, snapshot, rooms[machine.name], told)
         own = tuple((key, host.labels.get(key)) for key in told.labels)
         wanted = tuple(pair for pair in own if pair in told.wanted)
-        sort = sorts.setdefault((read, own), len(sorts))
+        words = (own, machine.state_reason, host.fresh or host.age_s)
+        sort = sorts.setdefault((read, words), len(sorts))
         family = families.setdefault((read, wanted), len(families))
         found.append(replace(host, sort=sort, family=family))
     return tuple(found)
@@ -141,20 +118,19 @@ class _Told(NamedTuple):
 
 
 def _host(machine: Machine, snapshot: Snapshot, room: Room, told: _Told) -> tuple[Host, Hashable]:
-    """Return a machine as a host, and what rules read of it beside its labels and its room."""
+    """Return a machine as a host, and what decides on it, beside its labels and its room."""
     age = snapshot.now - (machine.reported_at or snapshot.now)
     age_s = math.ceil(age.total_seconds())
     labels = {**machine.labels, **machine.reserved_for}
     fresh = is_fresh(machine, snapshot)
-    lots = _lots(machine, told.devices)
+    lots = lots_of(machine, told.devices)
     empty = empty_room(machine)
     bookings = _bookings(machine, snapshot)
     drives = {drive.name: _reach(machine, drive, snapshot) for drive in snapshot.fleet.drives}
     read = (
         machine.name if machine.name in told.machines else None,
         machine.state,
-        machine.state_reason,
-        fresh or age_s,
+        fresh,
         machine.only,
         machine.capabilities,
         tuple(sorted(machine.reserved_for.items())),
@@ -181,45 +157,6 @@ def _host(machine: Machine, snapshot: Snapshot, room: Room, told: _Told) -> tupl
         family=0,
     )
     return host, read
-
-
-def _lots(machine: Machine, pinned: Collection[str]) -> tuple[Lot, ...]:
-    """Return a machine's lots; on machines of one sort they come in the same order."""
-    denied = machine.constraints.denied_devices
-    alike: dict[tuple[int, str, str, int, bool, str], list[Device]] = {}
-    for device in machine.devices:
-        own = device.id if device.id in pinned else ""
-        withheld = device.id in denied
-        condition = _condition(device)
-        key = (
-            _CONDITIONS.index(condition),
-            device.model,
-            device.vendor or "",
-            device.memory_mib,
-            withheld,
-            own,
-        )
-        alike.setdefault(key, []).append(device)
-    ordered = sorted(alike.items(), key=itemgetter(0))
-    return tuple(
-        Lot(
-            ids=frozenset(device.id for device in devices),
-            model=model,
-            vendor=devices[0].vendor,
-            memory_mib=memory_mib,
-            condition=_CONDITIONS[condition],
-            denied=withheld,
-        )
-        for (condition, model, _, memory_mib, withheld, _), devices in ordered
-    )
-
-
-def _condition(device: Device) -> Condition:
-    match device.health:
-        case "at_risk" | "faulted":
-            return device.health
-        case _:
-            return "sound"
 
 
 def _bookings(machine: Machine, snapshot: Snapshot) -> tuple[Booking, ...]:

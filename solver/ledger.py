@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from stowplan.solver.choices import Choices
 from stowplan.solver.layout import Layout
-from stowplan.solver.linear import UNBOUNDED
+from stowplan.solver.program.linear import UNBOUNDED
 
 
 class Ledger:

@@ -17,7 +17,7 @@ import numpy as np
 
 from stowplan.solver.cells import Cell, Kind, Signature
 from stowplan.solver.grid import CORES, MEMORY, Ints
-from stowplan.solver.linear import Row
+from stowplan.solver.program.linear import Row
 
 if TYPE_CHECKING:
     from stowplan.solver.choices import Choices

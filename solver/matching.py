@@ -11,7 +11,8 @@ from typing import NamedTuple
 from stowplan.model.reasons import Code, Figure, Reason
 from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
-from stowplan.solver.hosts import Host, Lot
+from stowplan.solver.hosts import Host
+from stowplan.solver.lots import Lot
 
 SLACK_GB = Decimal("0.5")
 """A card that reports a little less than its nominal memory still counts as having it."""

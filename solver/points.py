@@ -27,7 +27,7 @@ from stowplan.solver.grid import Grid
 from stowplan.solver.handout import handed_out
 from stowplan.solver.hosts import Host
 from stowplan.solver.layout import Layout
-from stowplan.solver.linear import Sum, total
+from stowplan.solver.program.linear import Sum, total
 
 POINT = 1000
 RESERVED, EACH_LABEL = 100 * POINT, 5 * POINT

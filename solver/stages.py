@@ -6,10 +6,10 @@ A small fleet is searched whole, a large one cell by cell.
 from __future__ import annotations
 
 from stowplan.solver.cells import apart, signatures
-from stowplan.solver.cellwise import Cellwise
 from stowplan.solver.chain import Chain
 from stowplan.solver.choices import Choices
 from stowplan.solver.grid import Grid
+from stowplan.solver.large.cellwise import Cellwise
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits
 from stowplan.solver.whole import Whole

@@ -17,8 +17,9 @@ from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import fill, greedy
 from stowplan.solver.layout import Layout
-from stowplan.solver.linear import Goal, Row, total
-from stowplan.solver.search import Found, Limits, search
+from stowplan.solver.program.linear import Goal, Row, total
+from stowplan.solver.program.search import Found, Limits, search
+from stowplan.solver.values import settle, values_of
 
 CANONICAL = 1 << 10
 
@@ -41,7 +42,7 @@ class Whole:
             for tier in sorted({each.ask.priority for each in choices.classes}, reverse=True)
         )
         first = greedy(choices, lambda layout: layout.weights() == most)
-        whole = cls(choices, chain, choices.values_of(first))
+        whole = cls(choices, chain, values_of(choices, first))
         whole.place()
         whole.spare_at_risk()
         whole.earn_points()
@@ -51,7 +52,7 @@ class Whole:
     def layout(self) -> Layout:
         """Return the layout that the values stand for."""
         layout = Layout(self.choices.grid)
-        self.choices.settle(self.values, layout)
+        settle(self.choices, self.values, layout)
         return layout
 
     def place(self) -> None:
@@ -147,7 +148,7 @@ class Whole:
         for index, started in enumerate(layout.started):
             layout.start_oldest(index, sum(started))
         fill(self.choices, layout)
-        self.values = self.choices.values_of(layout)
+        self.values = values_of(self.choices, layout)
 
     def _fix(self, classes: Sequence[RunClass]) -> None:
         """Keep how many runs of these classes start."""

@@ -1,4 +1,4 @@
-"""The laws again, with the way of thousands of hosts forced on a few: cells, packing, neighbours."""
+"""The laws again, the way of thousands of hosts forced on a few: cells, packing, neighbours."""
 
 from __future__ import annotations
 
@@ -81,7 +81,5 @@ def test_all_witnesses_agree_on_many_snapshots_over_cells(snapshot: Snapshot) ->
 @examples(50)
 @given(snapshots())
 def test_solving_over_cells_twice_decides_the_same(snapshot: Snapshot) -> None:
-    one, other = (
-        decided(snapshot).model_dump(mode="json", exclude={"solver"}) for _ in range(2)
-    )
+    one, other = (decided(snapshot).model_dump(mode="json", exclude={"solver"}) for _ in range(2))
     assert one == other

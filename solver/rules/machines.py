@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from stowplan.solver.linear import Row
+from stowplan.solver.program.linear import Row
 
 if TYPE_CHECKING:
     from stowplan.solver.choices import Choices

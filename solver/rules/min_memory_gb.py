@@ -5,7 +5,8 @@ from __future__ import annotations
 from stowplan.model.reasons import Reason
 from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
-from stowplan.solver.hosts import Host, Lot
+from stowplan.solver.hosts import Host
+from stowplan.solver.lots import Lot
 from stowplan.solver.matching import has_memory, has_model, has_vendor, none_is
 
 

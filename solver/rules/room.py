@@ -9,8 +9,8 @@ from stowplan.model.reasons import Code, Reason
 from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
-from stowplan.solver.linear import Row
 from stowplan.solver.matching import gpus, matching_lots, tally, usable
+from stowplan.solver.program.linear import Row
 from stowplan.solver.rules.healthy_only import too_few_healthy
 
 if TYPE_CHECKING:

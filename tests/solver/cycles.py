@@ -20,7 +20,7 @@ from stowplan.solver.hosts import Host, hosts_of
 from stowplan.solver.interrupt import Interrupt
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits
-from stowplan.solver.linear import Sum
+from stowplan.solver.program.linear import Sum
 from stowplan.solver.requests import Requests, requests_of
 from stowplan.solver.settings import Settings
 from stowplan.solver.situation import Situation

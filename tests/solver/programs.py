@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from hypothesis import strategies as st
 
-from stowplan.solver.linear import Goal, Program, Row, Sum
+from stowplan.solver.program.linear import Goal, Program, Row, Sum
 
 small = st.integers(-4, 4)
 

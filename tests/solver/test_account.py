@@ -5,7 +5,7 @@ from hypothesis import given
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.account import account_of
 from stowplan.solver.cycle import RULES, solve
-from stowplan.solver.search import PARAMETERS, VERSION
+from stowplan.solver.program.search import PARAMETERS, VERSION
 from stowplan.solver.settings import Settings
 from tests.build import card, machine, run, snapshot
 from tests.solver.cycles import choices_of, solved

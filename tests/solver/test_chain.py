@@ -4,8 +4,8 @@ import pytest
 
 from stowplan.solver.chain import SHARES, Chain, Progress, Tally, share_missing
 from stowplan.solver.interrupt import Interrupt
-from stowplan.solver.linear import Program
-from stowplan.solver.search import DETERMINISTIC_PER_SECOND
+from stowplan.solver.program.linear import Program
+from stowplan.solver.program.search import DETERMINISTIC_PER_SECOND
 from stowplan.solver.settings import Settings
 from tests.build import machine, run, snapshot
 from tests.solver.cycles import solved

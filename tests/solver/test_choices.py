@@ -7,7 +7,8 @@ from stowplan.solver.cells import apart, signatures
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import greedy
 from stowplan.solver.layout import Layout
-from stowplan.solver.linear import ZERO, Sum, total
+from stowplan.solver.program.linear import ZERO, Sum, total
+from stowplan.solver.values import settle, values_of
 from tests.build import card, machine, run, snapshot
 from tests.solver.cycles import (
     broken_rows,
@@ -150,10 +151,10 @@ def test_classes_that_join_may_start_fewer_but_a_gang_that_is_partly_elsewhere_g
 def test_a_layout_s_values_keep_every_row_and_settle_to_the_same_layout(s: Snapshot) -> None:
     choices = choices_of(s)
     layout = greedy(choices, lambda it: False)
-    values = choices.values_of(layout)
+    values = values_of(choices, layout)
     assert broken_rows(choices, values) == []
     again = Layout(choices.grid)
-    choices.settle(values, again)
+    settle(choices, values, again)
     assert again.started == layout.started == choices.started(values)
     assert [own.tolist() for own in again.workers] == [own.tolist() for own in layout.workers]
     assert again.room.tolist() == layout.room.tolist()
@@ -165,4 +166,4 @@ def test_a_layout_s_values_keep_every_row_beside_what_stays_as_it_is(s: Snapshot
     layout = greedy(choices_of(s), lambda it: False)
     hosts = [host.name for host in layout.grid.hosts][::2]
     choices = _beside(s, layout, *hosts, joining=tuple(range(len(layout.grid.classes))))
-    assert broken_rows(choices, choices.values_of(layout)) == []
+    assert broken_rows(choices, values_of(choices, layout)) == []

@@ -9,6 +9,7 @@ from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import fill, fullest_first, greedy, in_line, like_itself
 from stowplan.solver.handout import at_risk_taken
 from stowplan.solver.layout import Layout
+from stowplan.solver.values import values_of
 from tests.build import Document, after, card, machine, run, snapshot
 from tests.solver.cycles import (
     broken_rows,
@@ -38,8 +39,8 @@ def test_no_way_of_filling_breaks_a_row(snapshot: Snapshot) -> None:
     for choice in (fullest_first, like_itself):
         layout = Layout(choices.grid)
         fill(choices, layout, in_line, choice)
-        assert broken_rows(choices, choices.values_of(layout)) == []
-    assert broken_rows(choices, choices.values_of(_best(choices))) == []
+        assert broken_rows(choices, values_of(choices, layout)) == []
+    assert broken_rows(choices, values_of(choices, _best(choices))) == []
 
 
 @examples(80)
@@ -78,7 +79,7 @@ def test_what_a_layout_to_start_from_places_stays(snapshot: Snapshot) -> None:
     found = greedy(choices, lambda layout: False, start)
     for own, there in zip(found.workers, start.workers, strict=True):
         assert (own >= there).all()
-    assert broken_rows(choices, choices.values_of(found)) == []
+    assert broken_rows(choices, values_of(choices, found)) == []
     assert (start.started, start.room.tolist()) == (before.started, before.room.tolist())
 
 

@@ -7,7 +7,7 @@ from stowplan.model.snapshot import Snapshot
 from stowplan.solver.choices import Choices
 from stowplan.solver.layout import Layout
 from stowplan.solver.ledger import Ledger
-from stowplan.solver.linear import Sum
+from stowplan.solver.program.linear import Sum
 from tests.build import Document, machine, run, snapshot
 from tests.solver.cycles import choices_of
 from tests.strategies import examples, snapshots

@@ -10,9 +10,10 @@ from stowplan.model.snapshot import Snapshot
 from stowplan.solver.bound import weight
 from stowplan.solver.cells import Finer
 from stowplan.solver.choices import Choices
-from stowplan.solver.linear import Goal, Row
-from stowplan.solver.packing import packed
-from stowplan.solver.search import Limits, search
+from stowplan.solver.large.packing import packed
+from stowplan.solver.program.linear import Goal, Row
+from stowplan.solver.program.search import Limits, search
+from stowplan.solver.values import values_of
 from tests.build import Document, after, card, machine, run, running, snapshot
 from tests.oracle import best
 from tests.solver.crowds import crowded
@@ -37,7 +38,7 @@ def test_no_row_cuts_off_what_hosts_can_hold(
 ) -> None:
     choices = over_cells(s, finer)
     for _ in range(3):
-        values = choices.values_of(filled_at_random(choices.grid, draw))
+        values = values_of(choices, filled_at_random(choices.grid, draw))
         assert set(broken_rows(choices, values)) <= SHARED
 
 

@@ -8,6 +8,7 @@ from stowplan.model.snapshot import Snapshot
 from stowplan.solver import points
 from stowplan.solver.decode import decoded
 from stowplan.solver.greedy import greedy
+from stowplan.solver.values import values_of
 from tests.build import card, machine, run, snapshot
 from tests.solver.cycles import choices_of, placed, places, solved, started_in
 from tests.strategies import examples, snapshots
@@ -81,4 +82,4 @@ def test_the_objective_of_a_layout_is_what_it_earns(snapshot: Snapshot) -> None:
     choices = choices_of(snapshot)
     layout = greedy(choices, lambda it: False)
     objective = points.objective(choices)
-    assert objective.at(choices.values_of(layout)) == points.earned(layout)
+    assert objective.at(values_of(choices, layout)) == points.earned(layout)

@@ -13,7 +13,8 @@ from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import Ask
 from stowplan.solver.cycle import RULES
 from stowplan.solver.eligibility import Eligibility
-from stowplan.solver.hosts import Host, Lot
+from stowplan.solver.hosts import Host
+from stowplan.solver.lots import Lot
 from stowplan.solver.matching import has_memory, has_model, has_vendor, is_usable
 from stowplan.solver.requests import Requests
 from tests.build import (

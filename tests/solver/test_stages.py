@@ -12,8 +12,9 @@ from stowplan.model.snapshot import Snapshot
 from stowplan.solver import stages, whole
 from stowplan.solver.cycle import solve
 from stowplan.solver.greedy import greedy
-from stowplan.solver.search import Found, search
+from stowplan.solver.program.search import Found, search
 from stowplan.solver.settings import Settings
+from stowplan.solver.values import values_of
 from tests.build import Document, after, card, machine, run, snapshot
 from tests.solver.cycles import (
     broken_rows,
@@ -191,7 +192,7 @@ def test_a_large_model_searched_in_parts_keeps_every_row_and_its_bounds_hold(
         layout, chain = solved(snapshot, settings)
         assert audit(snapshot, solve(snapshot, settings)) == ()
     choices = choices_of(snapshot)
-    assert broken_rows(choices, choices.values_of(layout)) == []
+    assert broken_rows(choices, values_of(choices, layout)) == []
     assert chain.stages[-1].status == "GREEDY"
     if len({each.ask.priority for each in choices.classes}) == 1:
         best = solved(snapshot, Settings(gap=0)).chain.stages[0].objective

@@ -10,6 +10,7 @@ from stowplan.solver.handout import at_risk_taken
 from stowplan.solver.interrupt import Interrupt
 from stowplan.solver.layout import Layout
 from stowplan.solver.settings import Settings
+from stowplan.solver.values import values_of
 from stowplan.solver.whole import Whole
 from tests.build import Document, after, card, machine, run, snapshot
 from tests.oracle import best
@@ -30,7 +31,7 @@ def _solved(s: Snapshot, **settings: float) -> tuple[Layout, dict[str, Stage]]:
 def test_each_stage_is_what_the_layout_comes_to_and_is_proven(s: Snapshot) -> None:
     choices = choices_of(s)
     layout, stages = _solved(s)
-    assert broken_rows(choices, choices.values_of(layout)) == []
+    assert broken_rows(choices, values_of(choices, layout)) == []
     assert list(stages) == ["place", "at_risk", "points", "canonical"]
     assert {stage.status for stage in stages.values()} == {"OPTIMAL"}
     assert stages["place"].objective == stages["place"].bound == sum(layout.weights())
@@ -44,7 +45,7 @@ def test_each_stage_is_what_the_layout_comes_to_and_is_proven(s: Snapshot) -> No
 def test_without_time_the_layout_is_valid_and_what_is_claimed_holds(s: Snapshot) -> None:
     choices = choices_of(s)
     layout, stages = _solved(s, time_limit_s=0)
-    assert broken_rows(choices, choices.values_of(layout)) == []
+    assert broken_rows(choices, values_of(choices, layout)) == []
     assert sum(layout.weights()) == stages["place"].objective <= stages["place"].bound
     full, _ = _solved(s)
     assert layout.weights() <= full.weights()

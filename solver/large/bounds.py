@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from stowplan.solver.bound import most_weight, weight
 from stowplan.solver.choices import Choices
 from stowplan.solver.layout import Layout
-from stowplan.solver.linear import Goal, Row
-from stowplan.solver.relaxed import relaxed
+from stowplan.solver.program.linear import Goal, Row
+from stowplan.solver.program.relaxed import relaxed
 
 type Started = Sequence[Sequence[int]]
 """How many runs start, by class and cohort."""

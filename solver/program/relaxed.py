@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ortools.linear_solver.python import model_builder_helper as linear_solver
 
-from stowplan.solver.linear import UNBOUNDED, Goal, Program, Row
-from stowplan.solver.parts import Part, parts_of
+from stowplan.solver.program.linear import UNBOUNDED, Goal, Program, Row
+from stowplan.solver.program.parts import Part, parts_of
 
 ROUNDING = 1e-9
 """How far sums of floats may be off, for each unit of their value."""

@@ -4,15 +4,16 @@ import pytest
 from hypothesis import given
 
 from stowplan.model.snapshot import Snapshot
-from stowplan.solver import overcells
-from stowplan.solver.bounds import Bounds
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import greedy
 from stowplan.solver.interrupt import Interrupt
+from stowplan.solver.large import overcells
+from stowplan.solver.large.bounds import Bounds
+from stowplan.solver.large.overcells import better_over_cells
 from stowplan.solver.layout import Layout
-from stowplan.solver.overcells import better_over_cells
 from stowplan.solver.settings import Settings
+from stowplan.solver.values import values_of
 from tests.build import machine, run, snapshot
 from tests.oracle import best
 from tests.solver.cycles import broken_rows, choices_of, over_cells, started_in
@@ -34,7 +35,7 @@ def test_it_is_valid_and_no_tier_weighs_less_unless_a_higher_one_weighs_more(s: 
         before = layout.weights()
         found, _, bounds = _better(choices, layout)
         assert found.weights() >= before
-        assert broken_rows(by_host, by_host.values_of(found)) == []
+        assert broken_rows(by_host, values_of(by_host, found)) == []
         assert found.weights() <= bounds.of(found.started)
 
 

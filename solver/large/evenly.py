@@ -10,8 +10,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from stowplan.solver.choices import Choices
-from stowplan.solver.linear import Goal, Row, Sum, total
-from stowplan.solver.relaxed import relaxed
+from stowplan.solver.program.linear import Goal, Row, Sum, total
+from stowplan.solver.program.relaxed import relaxed
 
 NEARLY = 1e-6
 """What is so near the next whole number is taken as it."""

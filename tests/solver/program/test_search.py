@@ -7,8 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from stowplan.model.errors import InternalError
-from stowplan.solver.linear import Goal, Program, Sum
-from stowplan.solver.search import Limits, search, whole_bound
+from stowplan.solver.program.linear import Goal, Program, Sum
+from stowplan.solver.program.search import Limits, search, whole_bound
 from tests.solver.programs import answers_of, goals, programs
 from tests.strategies import examples
 

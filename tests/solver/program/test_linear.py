@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.solver.linear import UNBOUNDED, ZERO, Program, Row, Sum, total
+from stowplan.solver.program.linear import UNBOUNDED, ZERO, Program, Row, Sum, total
 from tests.strategies import examples
 
 

@@ -18,11 +18,12 @@ from stowplan.solver.bound import weight
 from stowplan.solver.cells import apart, signatures
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
-from stowplan.solver.draws import idle, in_turn, spare, used, wanted
+from stowplan.solver.large.draws import idle, in_turn, spare, used, wanted
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits as Shared
-from stowplan.solver.linear import ZERO, Goal, Sum
-from stowplan.solver.search import Found, search
+from stowplan.solver.program.linear import ZERO, Goal, Sum
+from stowplan.solver.program.search import Found, search
+from stowplan.solver.values import settle, values_of
 
 EACH = 0.02
 """Deterministic time for one neighbourhood."""
@@ -123,7 +124,7 @@ class Neighbourhoods:
             joining=() if joining is None else members,
         )
         goal = Goal(terms_of(choices), maximise)
-        hint = choices.values_of(layout)
+        hint = values_of(choices, layout)
         kept = keep(choices) if keep else ZERO
         found = search(
             choices.program,
@@ -135,9 +136,9 @@ class Neighbourhoods:
             interrupt=self._chain.interrupt,
         )
         before = layout.weights()
-        choices.settle(found.values, layout)
+        settle(choices, found.values, layout)
         if layout.weights() < before:
-            choices.settle(hint, layout)
+            settle(choices, hint, layout)
             found = replace(found, values=hint, objective=goal.terms.at(hint), status="FEASIBLE")
         self._tally.spend(found, BUILT)
         amount = abs(found.objective - goal.terms.at(hint))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from stowplan.solver.linear import UNBOUNDED, Goal, Product, Program, Row, Sum
+from stowplan.solver.program.linear import UNBOUNDED, Goal, Product, Program, Row, Sum
 
 
 @dataclass

@@ -11,9 +11,10 @@ from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.greedy import fill, greedy
 from stowplan.solver.handout import at_risk_taken
 from stowplan.solver.interrupt import Interrupt
+from stowplan.solver.large.neighbourhoods import Neighbourhoods
 from stowplan.solver.layout import Layout
-from stowplan.solver.neighbourhoods import Neighbourhoods
 from stowplan.solver.settings import Settings
+from stowplan.solver.values import values_of
 from tests.build import Document, card, machine, run, snapshot
 from tests.solver.cycles import (
     broken_rows,
@@ -43,7 +44,7 @@ def test_a_step_keeps_every_row_and_is_as_much_better_as_it_says(s: Snapshot) ->
     layout = greedy(choices, lambda it: True)
     rooms = _rooms(s, layout)
     for _ in _some(rooms.start_more()):
-        assert broken_rows(choices, choices.values_of(layout)) == []
+        assert broken_rows(choices, values_of(choices, layout)) == []
     started, risk = [list(own) for own in layout.started], at_risk_taken(layout)
     for gain in _some(rooms.spare_at_risk(), 2):
         risk -= gain.amount
@@ -53,7 +54,7 @@ def test_a_step_keeps_every_row_and_is_as_much_better_as_it_says(s: Snapshot) ->
         earned += gain.amount
         assert points.earned(layout) == earned
         assert at_risk_taken(layout) <= risk
-        assert broken_rows(choices, choices.values_of(layout)) == []
+        assert broken_rows(choices, values_of(choices, layout)) == []
     assert layout.started == started
 
 

@@ -4,8 +4,9 @@ from hypothesis import given
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.choices import Choices
-from stowplan.solver.evenly import spread_evenly
 from stowplan.solver.greedy import greedy
+from stowplan.solver.large.evenly import spread_evenly
+from stowplan.solver.values import values_of
 from tests.build import Document, machine, run, snapshot
 from tests.solver.cycles import cell_of, over_cells, signature_of
 from tests.strategies import examples, snapshots
@@ -20,7 +21,7 @@ def _spread(choices: Choices, values: list[int]) -> list[int]:
 @given(snapshots())
 def test_the_same_runs_start_with_as_many_workers(s: Snapshot) -> None:
     choices = over_cells(s)
-    values = choices.values_of(greedy(choices, lambda layout: True))
+    values = values_of(choices, greedy(choices, lambda layout: True))
     spread = _spread(choices, values)
     assert choices.started(spread) == choices.started(values)
     assert min(spread, default=0) >= 0
@@ -72,7 +73,7 @@ def test_where_only_gpus_can_run_short_all_stays_as_it_is() -> None:
     picky = run("picky", 8, node_selection={"match_labels": {"zone": "a"}})
     choices = over_cells(snapshot(machines, [run("a", 1), run("b", 1), picky]))
     assert len(choices.cells) == 2
-    values = choices.values_of(greedy(choices, lambda layout: True))
+    values = values_of(choices, greedy(choices, lambda layout: True))
     assert _spread(choices, values) == values
 
 
@@ -85,7 +86,7 @@ def test_signatures_that_are_only_where_gpus_alone_run_short_keep_their_workers(
     runs = [run(f"a{n}", 1, cpu_cores=4, node_selection=of_zone["a"]) for n in range(4)]
     runs += [run(f"b{n}", 1, node_selection=of_zone["b"]) for n in range(5)]
     choices = over_cells(snapshot(machines, runs))
-    values = choices.values_of(greedy(choices, lambda layout: False))
+    values = values_of(choices, greedy(choices, lambda layout: False))
     spread = _spread(choices, values)
     kept = [choices.workers(each).at(spread) for each in choices.signatures]
     assert sorted(kept) == [4, 5]

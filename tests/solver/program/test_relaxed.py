@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.bound import weight
-from stowplan.solver.linear import Goal, Program, Sum
-from stowplan.solver.relaxed import Relaxed, relaxed
-from stowplan.solver.search import Limits, search
+from stowplan.solver.program.linear import Goal, Program, Sum
+from stowplan.solver.program.relaxed import Relaxed, relaxed
+from stowplan.solver.program.search import Limits, search
 from tests.solver.cycles import choices_of, over_cells
 from tests.solver.programs import answers_of, goals, programs
 from tests.strategies import examples, snapshots

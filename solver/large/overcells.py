@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stowplan.solver.bounds import Bounds
 from stowplan.solver.chain import Chain, Tally
-from stowplan.solver.evenly import spread_evenly
 from stowplan.solver.greedy import greedy
+from stowplan.solver.large.bounds import Bounds
+from stowplan.solver.large.evenly import spread_evenly
+from stowplan.solver.large.packing import packed
 from stowplan.solver.layout import Layout
 from stowplan.solver.ledger import Ledger
-from stowplan.solver.packing import packed
-from stowplan.solver.relaxed import relaxed
-from stowplan.solver.search import search
+from stowplan.solver.program.relaxed import relaxed
+from stowplan.solver.program.search import search
+from stowplan.solver.values import values_of
 
 OF_TIME = 0.25
 """The share of the stage's time for one tier over cells."""
@@ -23,7 +24,7 @@ RESTRICTED = 2000
 def better_over_cells(bounds: Bounds, layout: Layout, chain: Chain, tally: Tally) -> Layout:
     """Return the better of a layout and what the program over cells comes to on the hosts."""
     choices, gap = bounds.choices, chain.settings.gap
-    values = choices.values_of(layout)
+    values = values_of(choices, layout)
     share = chain.limits("place", gap / 2, tally.deterministic)
     for tier in bounds.tiers:
         values = _searched(bounds, tier, values, chain, tally, share.deterministic * OF_TIME)

@@ -6,10 +6,11 @@ from hypothesis import strategies as st
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.bound import weight
 from stowplan.solver.choices import Choices
+from stowplan.solver.large.packing import packed
 from stowplan.solver.layout import Layout
-from stowplan.solver.linear import Goal, total
-from stowplan.solver.packing import packed
-from stowplan.solver.search import Limits, search
+from stowplan.solver.program.linear import Goal, total
+from stowplan.solver.program.search import Limits, search
+from stowplan.solver.values import values_of
 from tests.build import card, machine, run, snapshot
 from tests.solver.crowds import crowded
 from tests.solver.cycles import (
@@ -50,7 +51,7 @@ def test_what_is_packed_is_valid_and_at_most_what_was_asked_for(s: Snapshot) -> 
     values = _best(choices)
     layout = packed(choices, values)
     # A run that is left out may have stood in line before others; whoever packs looks after that.
-    assert set(broken_rows(by_host, by_host.values_of(layout))) <= {"queue"}
+    assert set(broken_rows(by_host, values_of(by_host, layout))) <= {"queue"}
     assert _is_within(layout, choices, values)
 
 
@@ -61,7 +62,7 @@ def test_whatever_the_values_hosts_are_never_overdrawn(s: Snapshot, data: st.Dat
     ends = zip(choices.program.lower, choices.program.upper, strict=True)
     values = [data.draw(st.integers(low, high)) for low, high in ends]
     layout = packed(choices, values)
-    assert set(broken_rows(by_host, by_host.values_of(layout))) <= SHARED
+    assert set(broken_rows(by_host, values_of(by_host, layout))) <= SHARED
     assert _is_within(layout, choices, values)
 
 

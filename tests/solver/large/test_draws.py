@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from stowplan.solver.draws import TOGETHER, WANTED, idle, in_turn, spare, used, wanted
+from stowplan.solver.large.draws import TOGETHER, WANTED, idle, in_turn, spare, used, wanted
 from stowplan.solver.layout import Layout
 from tests.build import Document, card, machine, run, snapshot
 from tests.solver.cycles import grid_of, place_of

@@ -6,12 +6,13 @@ from hypothesis import given
 from stowplan.model.decision import Stage
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver import points
-from stowplan.solver.cellwise import Cellwise
 from stowplan.solver.chain import Chain, Progress
 from stowplan.solver.handout import at_risk_taken
 from stowplan.solver.interrupt import Interrupt
+from stowplan.solver.large.cellwise import Cellwise
 from stowplan.solver.layout import Layout
 from stowplan.solver.settings import Settings
+from stowplan.solver.values import values_of
 from tests.build import card, machine, run, snapshot
 from tests.oracle import best, fewest_at_risk
 from tests.solver.cycles import (
@@ -41,7 +42,7 @@ def _solved(s: Snapshot, chain: Chain | None = None) -> tuple[Layout, dict[str, 
 def test_stages_are_what_the_layout_comes_to_and_bounds_hold(s: Snapshot) -> None:
     choices = choices_of(s)
     layout, stages = _solved(s)
-    assert broken_rows(choices, choices.values_of(layout)) == []
+    assert broken_rows(choices, values_of(choices, layout)) == []
     assert list(stages) == ["place", "at_risk", "points", "canonical"]
     assert stages["place"].objective == sum(layout.weights()) <= stages["place"].bound
     assert stages["at_risk"].objective == at_risk_taken(layout) >= stages["at_risk"].bound
@@ -100,7 +101,7 @@ def test_a_chain_that_is_over_still_gives_a_valid_layout_and_all_stages() -> Non
     chain = Chain(Settings(), interrupt)
     layout, stages = _solved(s, chain)
     choices = choices_of(s)
-    assert broken_rows(choices, choices.values_of(layout)) == []
+    assert broken_rows(choices, values_of(choices, layout)) == []
     assert (len(stages), chain.cut) == (4, "interrupted")
     assert 0 < layout.weights()[0] <= 160
 

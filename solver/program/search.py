@@ -15,8 +15,8 @@ from ortools.sat.python import cp_model_helper as cp_sat
 from stowplan.model.errors import InternalError
 from stowplan.model.reasons import Figure
 from stowplan.solver.interrupt import Interrupt
-from stowplan.solver.linear import Goal, Program, Row
-from stowplan.solver.parts import Part, parts_of
+from stowplan.solver.program.linear import Goal, Program, Row
+from stowplan.solver.program.parts import Part, parts_of
 
 NEARLY = 0.8
 """CP-SAT looks at its limits now and then: it may stop a little short of one."""

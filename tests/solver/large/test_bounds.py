@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 
 from stowplan.model.snapshot import Snapshot
-from stowplan.solver.bounds import Bounds
+from stowplan.solver.large.bounds import Bounds
 from tests.build import machine, run, snapshot
 from tests.solver.cycles import choices_of, over_cells, solved
 from tests.strategies import examples, snapshots

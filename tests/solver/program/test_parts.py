@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from stowplan.solver.linear import UNBOUNDED, Goal, Program, Row, Sum
-from stowplan.solver.parts import Part, parts_of
+from stowplan.solver.program.linear import UNBOUNDED, Goal, Program, Row, Sum
+from stowplan.solver.program.parts import Part, parts_of
 from tests.solver.programs import answers_of, goals, programs
 from tests.strategies import examples
 

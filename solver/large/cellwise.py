@@ -12,20 +12,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from stowplan.solver import points
-from stowplan.solver.bounds import Bounds
 from stowplan.solver.cells import Cell, apart, binding, merged, signatures
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import greedy
 from stowplan.solver.grid import Grid
 from stowplan.solver.handout import at_risk_taken
+from stowplan.solver.large.bounds import Bounds
+from stowplan.solver.large.neighbourhoods import Neighbourhoods
+from stowplan.solver.large.overcells import better_over_cells
+from stowplan.solver.large.packing import packed
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits as Shared
-from stowplan.solver.linear import Goal
-from stowplan.solver.neighbourhoods import Neighbourhoods
-from stowplan.solver.overcells import better_over_cells
-from stowplan.solver.packing import packed
-from stowplan.solver.search import search
+from stowplan.solver.program.linear import Goal
+from stowplan.solver.program.search import search
+from stowplan.solver.values import values_of
 
 HOST_BY_HOST = 4000
 """Variables up to which place is also searched host by host, where cells don't settle it."""
@@ -124,7 +125,7 @@ class Cellwise:
         found = search(
             choices.program,
             goal,
-            choices.values_of(self.layout),
+            values_of(choices, self.layout),
             replace(limits, deterministic=limits.deterministic / 2),
             trivial=0,
             fixed=fixed,
