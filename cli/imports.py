@@ -5,12 +5,16 @@ from __future__ import annotations
 import datetime as dt
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import click
 
 from stowplan.cli.formats import as_json, as_yaml
 from stowplan.cli.talk import Failed, errors, put, warn
+
+if TYPE_CHECKING:
+    from stowplan.adapters.catalog import Catalog
 
 
 def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> dt.datetime | None:
@@ -23,6 +27,12 @@ def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> dt
     if moment.tzinfo is None:
         raise click.BadParameter(f"'{value}' has no time zone: {value}Z")
     return moment
+
+
+def _day(ctx: click.Context, param: click.Parameter, value: str | None) -> dt.datetime | None:
+    if value is not None and len(value) == len("2026-09-21"):
+        value += "T00:00:00Z"
+    return _moment(ctx, param, value)
 
 
 def _zone(ctx: click.Context, param: click.Parameter, value: str | None) -> ZoneInfo | None:
@@ -97,3 +107,81 @@ def nvidia_smi(
     document = imported.document()
     as_text = as_json(json.dumps(document, indent=1)) if form == "json" else as_yaml(document)
     put(as_text)
+
+
+def _account(read: Catalog) -> str:
+    """Return how many offerings the rows gave, in one line."""
+    spot = sum(offering.interruptible for offering in read.offerings)
+    return (
+        f"{read.rows:,} rows: {len(read.offers):,} offerings, {spot:,} of them interruptible; "
+        f"{read.rows_left_out:,} rows left out, in whole or in part"
+    )
+
+
+@imports.command()
+@click.argument(
+    "files", metavar="FILE...", nargs=-1, required=True, type=click.Path(allow_dash=True)
+)
+@click.option("--strict", is_flag=True, help="Take every finding as an error.")
+@click.option(
+    "--defaults",
+    metavar="FILE",
+    type=click.Path(),
+    help="Table of the providers' terms: billing, startup, reclaims.",
+)
+@click.option(
+    "--provider", metavar="NAME", help="Whose a SkyPilot file is.  [default: its folder or file]"
+)
+@click.option(
+    "--as-of",
+    metavar="TIME",
+    callback=_day,
+    help="When prices held whose row doesn't tell: a time, or a date.",
+)
+@click.option(
+    "--now",
+    metavar="TIME",
+    callback=_moment,
+    help="The snapshot's time.  [default: the newest price's]",
+)
+@click.option(
+    "-o", "--output", "form", type=click.Choice(["yaml", "json"]), default="yaml",
+    show_default=True, help="How to write it.",
+)  # fmt: skip
+def catalog(
+    files: tuple[str, ...],
+    strict: bool,
+    defaults: str | None,
+    provider: str | None,
+    as_of: dt.datetime | None,
+    now: dt.datetime | None,
+    form: str,
+) -> None:
+    """Read cloud offers and their prices from catalogs in CSV.
+
+    A catalog is of the unified form (provider, instance_type, gpu, price_hr ...), or one cloud's
+    vms.csv in SkyPilot's. Each price becomes an offering: a row with a spot price gives two. The
+    fleet goes to standard output. What is left out or assumed is said on standard error.
+
+    \b
+    Example:
+      stowplan import catalog offerings.csv --defaults provider_defaults.csv
+      stowplan import catalog lambda/vms.csv --as-of 2026-05-20
+    """
+    from stowplan.adapters.catalog import read_catalog
+    from stowplan.adapters.catalog_yaml import as_yaml as many_as_yaml
+
+    read = read_catalog(
+        [Path(file) for file in files],
+        defaults=Path(defaults) if defaults else None,
+        provider=provider,
+        as_of=as_of,
+        now=now,
+    )
+    findings = [str(finding) for finding in read.findings]
+    if strict and findings:
+        raise Failed(errors(findings), code=2)
+    warn(findings)
+    document = read.document()
+    put(as_json(json.dumps(document, indent=1)) if form == "json" else many_as_yaml(document))
+    click.echo(_account(read), err=True)

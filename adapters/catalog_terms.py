@@ -1,0 +1,62 @@
+"""What isn't known of the terms on which providers sell, said once for those alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from stowplan.adapters.catalog_defaults import Defaults
+from stowplan.adapters.catalog_findings import Tally
+from stowplan.model.fleet import Offering
+
+_FIELDS = {
+    "billing.increment_s": " (taken as 1)",
+    "billing.minimum_s": " (taken as 0)",
+    "billing.starts": " (taken as creation)",
+    "startup.boot_p50_s": "",
+}
+"""What every offering is asked for, and what a snapshot takes where it isn't told."""
+
+
+def say_terms(
+    offerings: Sequence[Offering], known: Mapping[str, Defaults] | None, tally: Tally
+) -> None:
+    """Say what the defaults of the providers that occur don't tell, and what they propose."""
+    interruptible: dict[str, bool] = {}
+    for offering in offerings:
+        name = offering.provider
+        interruptible[name] = offering.interruptible or interruptible.get(name, False)
+    if not interruptible:
+        return
+    if known is None:
+        told = "the providers' terms aren't known without --defaults: each bills by the second"
+        tally.say(None, None, "", f"{told} from creation, and boots in unknown time")
+        return
+    given = {name: known.get(name.lower()) for name in sorted(interruptible)}
+    alike: dict[str, list[str]] = {}
+    for name, defaults in given.items():
+        lacks = _lacks(defaults, interruptible[name])
+        if lacks:
+            alike.setdefault(lacks, []).append(name)
+    for lacks, names in alike.items():
+        tally.say(None, None, "", f"unknown for {', '.join(names)}: {lacks}")
+    used = [defaults for defaults in given.values() if defaults]
+    for one in used:
+        for note in one.notes:
+            tally.assume(one.file, one.line, *note)
+    if used:
+        those = ", ".join(f"{one.provider} (line {one.line})" for one in used)
+        told = f"the terms of {those} are this table's, and its rows tell their sources"
+        if any(one.proposed for one in used):
+            told += "; startup times are proposals, as their columns say"
+        tally.say(used[0].file, None, "", told)
+
+
+def _lacks(defaults: Defaults | None, interruptible: bool) -> str:
+    lacks: list[str] = []
+    for field, instead in _FIELDS.items():
+        part, _, inner = field.partition(".")
+        if defaults is None or inner not in defaults.part(part):
+            lacks.append(field + instead)
+    if interruptible and not (defaults and defaults.part("reclaims")):
+        lacks.append("reclaims")
+    return ", ".join(lacks)
