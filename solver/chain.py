@@ -26,7 +26,7 @@ class Progress:
     starting: int
     """Runs, and elements of arrays, that start by the best answer so far."""
     gap: float
-    """How far the stage may be from its best, as a share."""
+    """How far what is placed may be from the best, as a share."""
 
 
 type Watcher = Callable[[Progress], None]
@@ -47,6 +47,8 @@ class Chain:
     logs: list[str] = field(default_factory=list)
     cut: Cut | None = None
     """The limit that ended a stage before its proof."""
+    gap: float = 1.0
+    """Of the stage place, so far."""
     sizes: Counter[str] = field(default_factory=Counter)
     """Rows by rule of the largest program that was searched."""
     variables: int = 0
@@ -61,9 +63,11 @@ class Chain:
         return Limits(max(1e-3, share - spent), guard, gap, settings.workers, settings.seed)
 
     def report(self, title: str, starting: int, objective: int, bound: int) -> None:
-        """Tell the watcher how far the solve has come."""
+        """Tell the watcher how far the solve has come; the gap is that of place, in every stage."""
+        if title.startswith("place"):
+            self.gap = share_missing(objective, bound)
         if self.watcher is not unwatched:
-            self.watcher(Progress(title, starting, share_missing(objective, bound)))
+            self.watcher(Progress(title, starting, self.gap))
 
     def is_over(self) -> bool:
         """Whether the wall time is spent, or the caller has asked to stop; noted as the cut."""
