@@ -42,6 +42,19 @@ class Bounds:
         weights = zip(self.tiers, layout.weights(), strict=True)
         return all(own >= self.bound(tier, layout.started) for tier, own in weights)
 
+    def is_near(self, layout: Layout, gap: float) -> bool:
+        """Whether the tiers from the highest to any other miss no more than this share together.
+
+        So a low tier, however large, doesn't hide what a high one misses.
+        """
+        missing = most = 0
+        for tier, own in zip(self.tiers, layout.weights(), strict=True):
+            bound = self.bound(tier, layout.started)
+            missing, most = missing + bound - own, most + bound
+            if missing > gap * most:
+                return False
+        return True
+
     def prove(self, tier: int, started: Started, bound: int) -> None:
         """Remember a bound that a search proved beside what starts above."""
         key = (tier, self._above(tier, started))

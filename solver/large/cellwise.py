@@ -70,8 +70,7 @@ class Cellwise:
         self._fill_idle(tally)
         if not chain.is_over():
             tally.price = self.bounds.price(self.layout)
-        gap = chain.settings.gap
-        tally.proven = tally.bound - tally.objective <= gap * max(1, tally.objective)
+        tally.proven = tally.bound == tally.objective or self._is_near()
         if not tally.proven:
             chain.cut = chain.cut or "deterministic_time"
         chain.stages.append(tally.stage())
@@ -87,8 +86,7 @@ class Cellwise:
 
     def _is_near(self) -> bool:
         """Whether the layout is within the gap asked of the best."""
-        value, bound = self._weighed()
-        return bound - value <= self.chain.settings.gap * bound
+        return self.bounds.is_near(self.layout, self.chain.settings.gap)
 
     def _fill_idle(self, tally: Tally) -> None:
         """Solve for a few hosts at a time until the bound, or the stage's share of time."""
