@@ -120,7 +120,8 @@ def _defaults(row: Mapping[str, str], file: str, line: int) -> Defaults:
             parts["billing"]["starts"] = starts
         if told:
             notes.append(Note("billing_starts", "between" if starts else "strange", told))
-    proposed = any(row.get(name) for name in row if name.endswith("_proposed"))
+    columns = (name for name in row if name.endswith("_proposed"))
+    proposed = any(row[name].lower() not in _UNKNOWN for name in columns)
     return Defaults(row["provider"], file, line, parts, tuple(notes), proposed)
 
 

@@ -48,13 +48,14 @@ class Reader:
 
     def offers(self, row: Row) -> Iterator[Offer]:
         """Yield the offerings of a row."""
+        prices = list(self._prices(row))
+        if not prices:
+            return
         try:
-            common = self._common(row)
+            common = {**self._common(row), "price": self._price(row)}
         except _Unread as why:
             self.tally.leave_out(row.file, row.line, why.column, why.kind, why.message)
             return
-        prices = list(self._prices(row))
-        common["price"] = self._price(row) if prices else {}
         for price, interruptible in prices:
             fields = dict(common, rate_usd_per_hour=price)
             if interruptible:
@@ -109,7 +110,7 @@ class Reader:
         try:
             memory = each_gpu(row, int(count), self.together)
         except BadCell as error:
-            raise _Unread(row, "gpu_memory", "unread", str(error)) from None
+            raise _Unread(row, "gpu_memory", _kind(error), str(error)) from None
         if memory.assumed:
             self._assume(row, "gpu_memory", memory.kind, memory.assumed)
         model = model_of(name)
@@ -128,7 +129,7 @@ class Reader:
             try:
                 found[part] = usd(row[part])
             except BadCell as error:
-                self._leave_out(row, part, "bad", str(error))
+                self._leave_out(row, part, _kind(error), str(error))
         if "price" in found and not found["price"]:
             self._leave_out(row, "price", "free", "a price of 0 is none")
             del found["price"]
@@ -182,7 +183,12 @@ def _number(row: Row, part: str) -> Decimal:
     try:
         return number(row[part])
     except BadCell as error:
-        raise _Unread(row, part, "bad", str(error)) from None
+        raise _Unread(row, part, _kind(error), str(error)) from None
+
+
+def _kind(error: BadCell) -> str:
+    """Return what errors alike have in common: their last word, as in `-2 is negative`."""
+    return str(error).rpartition(" ")[2]
 
 
 def _name(row: Row, accelerator: Fields | None) -> str:

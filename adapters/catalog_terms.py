@@ -43,12 +43,11 @@ def say_terms(
     for one in used:
         for note in one.notes:
             tally.assume(one.file, one.line, *note)
-    if used:
-        those = ", ".join(f"{one.provider} (line {one.line})" for one in used)
-        told = f"the terms of {those} are this table's, and its rows tell their sources"
-        if any(one.proposed for one in used):
-            told += "; startup times are proposals, as their columns say"
-        tally.say(used[0].file, None, "", told)
+    proposed = [one for one in used if one.proposed]
+    if proposed:
+        those = ", ".join(f"{one.provider} (line {one.line})" for one in proposed)
+        told = f"startup times are proposals, as their columns say, for {those}"
+        tally.say(proposed[0].file, None, "startup", told)
 
 
 def _lacks(defaults: Defaults | None, interruptible: bool) -> str:

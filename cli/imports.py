@@ -111,11 +111,15 @@ def nvidia_smi(
 
 def _account(read: Catalog) -> str:
     """Return how many offerings the rows gave, in one line."""
+    from stowplan.cli.render.text import counted
+
     spot = sum(offering.interruptible for offering in read.offerings)
-    return (
-        f"{read.rows:,} rows: {len(read.offers):,} offerings, {spot:,} of them interruptible; "
-        f"{read.rows_left_out:,} rows left out, in whole or in part"
-    )
+    told = f"{counted(read.rows, 'row')}: {counted(len(read.offers), 'offering')}"
+    if spot:
+        told += f", {spot:,} of them interruptible"
+    if read.rows_left_out:
+        told += f"; {counted(read.rows_left_out, 'row')} left out, in whole or in part"
+    return told
 
 
 @imports.command()
