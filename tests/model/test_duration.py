@@ -19,6 +19,7 @@ from stowplan.model.fleet import Machine
 from stowplan.model.knowledge import Card, Durations
 from stowplan.model.runs import Run
 from tests.hosts import offering
+from tests.strategies import examples
 
 LLM = {"project": "llm"}
 PAST = Durations(labels=LLM, family="hopper", seconds=(13000, 15200, 14100))
@@ -90,6 +91,7 @@ def test_the_ninetieth_of_ten_is_the_ninth_and_of_eleven_the_tenth() -> None:
     assert ninetieth(range(1, 12)) == 10  # 9.9 of them, so ten
 
 
+@examples(100)
 @given(st.lists(st.integers(0, 10**10), min_size=3, max_size=40))
 def test_nine_tenths_of_a_sample_stay_within_its_p90_and_half_within_its_median(
     sample: list[int],
@@ -100,6 +102,7 @@ def test_nine_tenths_of_a_sample_stay_within_its_p90_and_half_within_its_median(
     assert 10 * sum(seconds <= likely.p90 for seconds in sample) >= 9 * len(sample)
 
 
+@examples(100)
 @given(st.integers(0, 10**10), st.integers(0, 5000))
 def test_a_product_is_exact_and_rounded_up(whole: int, thousandths: int) -> None:
     over = ceil_product(whole, thousandths / 1000) - Fraction(whole * thousandths, 1000)

@@ -16,6 +16,7 @@ from stowplan.model.outlook import outlook
 from stowplan.model.runs import Run
 from stowplan.model.tariff import Tariff
 from tests.hosts import NOW, asked, later, offering, runs, spans, tariffs, unknown_billing, work
+from tests.strategies import examples
 
 
 def estimated(run: Run, tariff: Tariff, hosts: int = 1) -> Estimate:
@@ -261,6 +262,7 @@ def test_hosts_alike_cost_each_and_any_interruption_stops_all() -> None:
 TIMES = spans()
 
 
+@examples(100)
 @given(runs(), tariffs(), st.none() | TIMES, st.integers(1, 3))
 def test_the_lines_add_up_to_the_cost(
     run: Run, tariff: Tariff, time: Likely | None, hosts: int

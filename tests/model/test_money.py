@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stowplan.model.money import billed_seconds, charge, in_cents, micro_of, usd_of, written
+from tests.strategies import examples
 
 rates = st.integers(0, 10**9)
 times = st.integers(0, 10**8)
@@ -42,6 +43,7 @@ def test_records_have_every_micro_dollar_and_people_see_cents(
     assert in_cents(micro) == cents
 
 
+@examples(100)
 @given(st.integers(-(10**18), 10**18))
 def test_writing_dollars_loses_nothing(micro: int) -> None:
     assert micro_of(usd_of(micro)) == micro
@@ -54,12 +56,14 @@ def test_a_second_at_an_odd_rate_is_charged_up_to_the_micro_dollar() -> None:
     assert charge(23_920_000, 3600) == 23_920_000
 
 
+@examples(100)
 @given(rates, times)
 def test_a_charge_is_the_exact_product_but_for_the_last_micro_dollar(rate: int, time: int) -> None:
     over = charge(rate, time) - Fraction(rate * time, 3600)
     assert 0 <= over < 1
 
 
+@examples(100)
 @given(rates, rates, times, times)
 def test_neither_a_dearer_rate_nor_a_longer_time_costs_less(
     rate: int, dearer: int, time: int, longer: int
@@ -87,6 +91,7 @@ def test_use_is_billed_up_to_the_increment_and_at_least_the_minimum(
     assert billed_seconds(used, increment, minimum) == billed
 
 
+@examples(100)
 @given(times, times, st.integers(1, 10**5), st.integers(0, 10**5))
 def test_longer_use_is_never_billed_less(
     used: int, longer: int, increment: int, minimum: int
