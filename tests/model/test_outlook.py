@@ -79,7 +79,7 @@ def test_paying_more_in_advance_never_costs_more(
 
 
 @examples(100)
-@given(runs(), tariffs(), times)
+@given(runs(), tariffs(), spans(least=1))
 def test_what_is_certain_is_no_more_than_any_running_time_costs(
     run: Run, tariff: Tariff, running: Likely
 ) -> None:
