@@ -8,8 +8,9 @@ its bound holds, and its answer is packed onto the hosts and corrected.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal
 
@@ -20,6 +21,9 @@ from stowplan.solver.grid import CORES, MEMORY, UNUSABLE, Grid, Ints
 
 BUCKETS = 10
 """Into how many sizes hosts are sorted by their free cores, and by their free memory."""
+
+MANY = 300
+"""Signatures past which those that ask nearly the same become one."""
 
 type Finer = Literal["at_risk", "all"]
 
@@ -56,7 +60,7 @@ class Signature:
     """Classes whose workers the program need not tell apart."""
 
     ask: Ask
-    """Of one of them: it stands for all in what the program reads of it."""
+    """Stands for all of them in what the program reads: where they differ, the least they ask."""
     members: tuple[int, ...]
     """The classes' places in the grid."""
     classes: tuple[RunClass, ...]
@@ -104,31 +108,43 @@ def merged(grid: Grid, binds: Ints, *, finer: Finer | None = None) -> list[Cell]
 def signatures(grid: Grid, binds: Ints | None = None) -> list[Signature]:
     """Return the signatures of all classes that could be somewhere.
 
-    Without `binds` each class has its own.
+    Without `binds` each class has its own. With it, where there would be too many, classes that ask
+    nearly the same share one, which asks the least of them: the program is a relaxation then.
     """
-    cores, memory = (True, True) if binds is None else binds.any(axis=1)
-    alike: dict[object, list[int]] = {}
-    for index, each in enumerate(grid.classes):
-        ask = each.ask
-        if not len(grid.where[index]):
-            continue
-        alone = binds is None or ((ask.tasks or 0) > 1 and not ask.may_share)
-        key = (
-            index if alone else None,
-            ask.gpus,
-            ask.millicores if cores else 0,
-            ask.memory_bytes if memory else 0,
-            tuple(grid.usable[index]),
+    for per_octave in (0, 8, 4, 2, 1):
+        alike: dict[object, list[int]] = {}
+        for index in range(len(grid.classes)):
+            if len(grid.where[index]):
+                key = index if binds is None else _signature(grid, index, binds, per_octave)
+                alike.setdefault(key, []).append(index)
+        if binds is None or len(alike) <= MANY:
+            break
+    return [_of_all(grid, members) for members in alike.values()]
+
+
+def _of_all(grid: Grid, members: Sequence[int]) -> Signature:
+    classes = tuple(grid.classes[index] for index in members)
+    ask = classes[0].ask
+    if len(classes) > 1:
+        least = (
+            min(each.ask.millicores for each in classes),
+            min(each.ask.memory_bytes for each in classes),
         )
-        alike.setdefault(key, []).append(index)
-    return [
-        Signature(
-            grid.classes[members[0]].ask,
-            tuple(members),
-            tuple(grid.classes[index] for index in members),
-        )
-        for members in alike.values()
-    ]
+        if least != (ask.millicores, ask.memory_bytes):
+            ask = replace(ask, millicores=least[0], memory_bytes=least[1])
+    return Signature(ask, tuple(members), classes)
+
+
+def _signature(grid: Grid, index: int, binds: Ints, per_octave: int) -> object:
+    """Return what classes of one signature share; amounts are in so many steps to a doubling."""
+    ask = grid.classes[index].ask
+    if (ask.tasks or 0) > 1 and not ask.may_share:
+        return index
+    cores, memory = binds.any(axis=1).tolist()
+    amounts: tuple[int, ...] = (ask.millicores * bool(cores), ask.memory_bytes * bool(memory))
+    if per_octave:
+        amounts = tuple(int(math.log2(each) * per_octave) if each else -1 for each in amounts)
+    return (ask.gpus, *amounts, grid.usable[index])
 
 
 def _pattern(grid: Grid, family: int) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 from stowplan.solver import levels
 from stowplan.solver.asks import Cohort, RunClass
 from stowplan.solver.cells import Cell, Kind, Signature
-from stowplan.solver.grid import Grid
+from stowplan.solver.grid import Grid, Ints
 from stowplan.solver.hosts import Host
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits
@@ -53,6 +53,9 @@ class Choices:
         self._signatures_in: dict[Cell, list[Signature]] = {cell: [] for cell in cells}
         self._cells_for: dict[Signature, list[Cell]] = {each: [] for each in signatures}
         self._joining = joining
+        self._cell_of = np.full(len(grid.hosts), -1, np.int64)
+        for number, cell in enumerate(cells):
+            self._cell_of[cell.hosts] = number
         for each in signatures:
             self._make_starts(each)
             self._make_workers(each)
@@ -177,7 +180,7 @@ class Choices:
             for cohort, some in enumerate(own.cohorts):
                 if self._others is not None and index not in self._joining:
                     start = Sum({}, self._others.started[index][cohort])
-                elif self.grid.fits(index):
+                elif self.grid.fits[index]:
                     least = self._started(index, cohort) if self._is_partly_elsewhere(each) else 0
                     start = self.program.variable(some.count, least)
                 else:
@@ -196,20 +199,25 @@ class Choices:
         starts = total(self.starts(own) for own in each.classes)
         if starts == ZERO:
             return
-        for cell in self.cells:
-            upper = sum(self._most(index, cell) for index in each.members)
-            if upper:
-                self._workers[each, cell] = self.program.variable(upper)
-                self._cells_for[each].append(cell)
-                self._signatures_in[cell].append(each)
+        upper = np.sum([self._most(index) for index in each.members], axis=0)
+        for number in np.nonzero(upper)[0].tolist():
+            cell = self.cells[number]
+            self._workers[each, cell] = self.program.variable(int(upper[number]))
+            self._cells_for[each].append(cell)
+            self._signatures_in[cell].append(each)
 
-    def _most(self, index: int, cell: Cell) -> int:
-        """Return how many workers of a class the hosts of a cell could take at most."""
+    def _most(self, index: int) -> Ints:
+        """Return by cell how many workers of a class its hosts could take at most."""
         grid, each = self.grid, self.classes[index]
         workers = each.count * (each.ask.tasks or 0)
         on_one = workers if each.ask.may_share else each.count
-        slots = grid.slots_at_start[index][grid.positions(index, cell.hosts)]
-        return min(int(np.minimum(slots, on_one).sum()), workers)
+        at = grid.where[index]
+        inside = self._cell_of[at] >= 0
+        at, positions = at[inside], np.nonzero(inside)[0]
+        slots = np.minimum(grid.slots(index, grid.room, positions), on_one)
+        by_cell = np.zeros(len(self.cells), np.int64)
+        np.add.at(by_cell, self._cell_of[at], slots)
+        return np.minimum(by_cell, workers)
 
     def _make_kinds(self, cell: Cell) -> None:
         for each in self.signatures_in(cell):
@@ -236,7 +244,7 @@ class Choices:
         """Return how many workers of a signature are in no cell of these."""
         if self._others is None:
             return 0
-        there = sum(int(self._others.workers[index].sum()) for index in each.members)
+        there = sum(self._others.placed[index] for index in each.members)
         return there - sum(
             self._others.workers_in(index, cell.hosts)
             for index in each.members

@@ -81,13 +81,17 @@ def fill(
 ) -> None:
     """Start every further run that still fits, in line, each on the fullest hosts."""
     ledger = Ledger(choices, layout)
+    most_free = int(layout.free.max(initial=0))
     for candidate in sorted(_candidates(choices), key=order or in_line):
         index, cohort = candidate.index, candidate.cohort
+        if candidate.ask.gpus > most_free:
+            continue  # as most are, once a fleet is full
         waiting = choices.classes[index].cohorts[cohort].count - layout.started[index][cohort]
         most = ledger.more(index, cohort, waiting) if waiting else 0
         runs = _start(layout, candidate, most, choice or fullest_first) if most else 0
         if runs:
             ledger.start(index, cohort, runs)
+            most_free = int(layout.free.max(initial=0))
 
 
 def _candidates(choices: Choices) -> list[_Candidate]:
@@ -98,7 +102,7 @@ def _candidates(choices: Choices) -> list[_Candidate]:
         (queue_order(cohort.runs[0], snapshot), index, place)
         for index, each in enumerate(choices.classes)
         for place, cohort in enumerate(each.cohorts)
-        if grid.fits(index)
+        if grid.fits[index]
     ]
     found = []
     for position, (_, index, place) in enumerate(sorted(startable)):

@@ -8,7 +8,7 @@ whom before the hosts are settled.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +43,9 @@ class Grid:
         """The family of each host, by number."""
         self.families = [self.hosts[family_of.index(family)] for family in range(len(first))]
         """One host of each family."""
-        self.usable = [[self._usable(each.ask, host) for host in self.families] for each in classes]
+        told = [tuple(self._usable(each.ask, host) for host in self.families) for each in classes]
+        alike: dict[tuple[int, ...], tuple[int, ...]] = {}
+        self.usable = [alike.setdefault(own, own) for own in told]
         """By class and family: the lots that a worker may be given, as bits, or UNUSABLE."""
         self.pools = [self._pools(family) for family in range(len(self.families))]
         """By family: its pools, as bits of lots."""
@@ -61,10 +63,11 @@ class Grid:
         self.mean_per_gpu = self.room[:2].clip(0).sum(axis=1) / max(1, int(self.usable_gpus.sum()))
         """The cores and memory that are free for a usable GPU, over all hosts."""
         self.where: list[Ints] = []
-        """By class: the hosts where a worker of it could be."""
-        self.slots_at_start: list[Ints] = []
-        """By class: how many workers each of its hosts could take at the start."""
-        self._asked: list[list[tuple[int, Ints]]] = []
+        """By class: the hosts where a worker of it could be at the start."""
+        self.fits: list[bool] = []
+        """By class: whether one of its runs fits whole, alone, in what is free at the start."""
+        self._pooled: list[list[tuple[int, Ints]]] = []
+        self._shared: dict[Hashable, Ints] = {}
         for index in range(len(self.classes)):
             self._find_hosts(index)
 
@@ -75,11 +78,24 @@ class Grid:
         """
         there = self.where[index][at]
         slots = np.full(len(there), PLENTY, np.int64)
-        for column, amounts in self._asked[index]:
-            need = amounts[at]
+        for column, amount in self._amounts(index):
+            np.minimum(slots, np.maximum(room[column, there], 0) // amount, out=slots)
+        for column, by_family in self._pooled[index]:
+            need = by_family[self.family_of[there]]
             fits = np.maximum(room[column, there], 0) // np.maximum(need, 1)
             np.minimum(slots, np.where(need > 0, fits, PLENTY), out=slots)
         return slots
+
+    def take(self, index: int, at: Ints, workers: Ints, room: Ints) -> None:
+        """Take from the room what workers of a class need, so many at these of its hosts.
+
+        `at` are positions in `where[index]`, none of them twice.
+        """
+        hosts = self.where[index][at]
+        for column, amount in self._amounts(index):
+            room[column, hosts] -= amount * workers
+        for column, by_family in self._pooled[index]:
+            room[column, hosts] -= by_family[self.family_of[hosts]] * workers
 
     def positions(self, index: int, hosts: Ints) -> Ints:
         """Return where in `where[index]` these hosts are; those that aren't there are left out."""
@@ -98,21 +114,6 @@ class Grid:
         ]
         free: Ints = self.room[np.array(pool_of)[self.family_of[hosts]], hosts]
         return free
-
-    def fits(self, index: int) -> bool:
-        """Whether a run of a class fits whole, alone, in what is free at the start."""
-        ask, slots = self.classes[index].ask, self.slots_at_start[index]
-        tasks = ask.tasks or 0
-        return bool(tasks) and int(np.minimum(slots, tasks if ask.may_share else 1).sum()) >= tasks
-
-    def take(self, index: int, at: Ints, workers: Ints, room: Ints) -> None:
-        """Take from the room what workers of a class need, so many at these of its hosts.
-
-        `at` are positions in `where[index]`, none of them twice.
-        """
-        hosts = self.where[index][at]
-        for column, need in self._asked[index]:
-            room[column, hosts] -= need[at] * workers
 
     def _usable(self, ask: Ask, host: Host) -> int:
         if not ask.tasks or self.eligibility.fails(ask, host):
@@ -161,30 +162,32 @@ class Grid:
         ask, usable = self.classes[index].ask, np.array(self.usable[index], np.int64)
         there = np.nonzero(usable[self.family_of] != UNUSABLE)[0] if len(self.families) else _NONE
         self.where.append(there)
-        self._asked.append(self._needs(index, ask))
+        self._pooled.append(self._needs(index, ask.gpus) if ask.gpus else [])
         slots = self.slots(index, self.room)
-        self.where[index] = there[slots > 0]
-        self.slots_at_start.append(slots[slots > 0])
-        self._asked[index] = self._needs(index, ask)
+        found = there[slots > 0]
+        self.where[index] = self._shared.setdefault(found.tobytes(), found)
+        tasks, on_one = ask.tasks or 0, (ask.tasks or 0) if ask.may_share else 1
+        self.fits.append(bool(tasks) and int(np.minimum(slots, on_one).sum()) >= tasks)
 
-    def _needs(self, index: int, ask: Ask) -> list[tuple[int, Ints]]:
-        """Return the columns that a worker takes from, with how much at each of its hosts."""
-        there = self.where[index]
-        needs: list[tuple[int, Ints]] = [
-            (column, np.full(len(there), amount, np.int64))
-            for column, amount in ((CORES, ask.millicores), (MEMORY, ask.memory_bytes))
-            if amount
-        ]
-        if not ask.gpus:
-            return needs
-        by_family = np.zeros((self.columns, len(self.families)), np.int64)
-        for family, own in enumerate(self.usable[index]):
-            if own > 0:
-                for column, pool in enumerate(self.pools[family], start=2):
-                    by_family[column, family] = ask.gpus * (own & ~pool == 0)
+    def _amounts(self, index: int) -> Iterator[tuple[int, int]]:
+        """Yield what a worker takes beside GPUs, by column."""
+        ask = self.classes[index].ask
+        if ask.millicores:
+            yield CORES, ask.millicores
+        if ask.memory_bytes:
+            yield MEMORY, ask.memory_bytes
+
+    def _needs(self, index: int, gpus: int) -> list[tuple[int, Ints]]:
+        """Return the pools that a worker takes from, with how much by family."""
+        needs = []
         for column in range(2, self.columns):
-            if by_family[column].any():
-                needs.append((column, by_family[column][self.family_of[there]]))
+            by_family = np.zeros(len(self.families), np.int64)
+            for family, own in enumerate(self.usable[index]):
+                if own > 0 and column - 2 < len(self.pools[family]):
+                    by_family[family] = gpus * (own & ~self.pools[family][column - 2] == 0)
+            if by_family.any():
+                key = (column, by_family.tobytes())
+                needs.append((column, self._shared.setdefault(key, by_family)))
         return needs
 
 

@@ -10,10 +10,7 @@ from stowplan.solver.grid import ALL, Grid, Ints
 
 
 class Layout:
-    """Workers by class and host, runs started by class and cohort, and the room left.
-
-    Workers are counted in `workers[class]`, beside the class's hosts in `grid.where[class]`.
-    """
+    """Workers by host and class, runs started by class and cohort, and the room left."""
 
     def __init__(self, grid: Grid) -> None:
         """Start with nothing placed."""
@@ -23,7 +20,10 @@ class Layout:
         """By host: the usable GPUs that are left."""
         self.sound: Ints = grid.sound_gpus.copy()
         """By host: what would be left of those not at risk; less than 0: some at risk are taken."""
-        self.workers: list[Ints] = [np.zeros(len(there), np.int64) for there in grid.where]
+        self.there: list[dict[int, int]] = [{} for _ in grid.hosts]
+        """By host: the classes with workers there, and how many."""
+        self.placed: list[int] = [0] * len(grid.classes)
+        """By class: how many workers it has on all hosts."""
         self.started: list[list[int]] = [[0] * len(each.cohorts) for each in grid.classes]
 
     def copy(self) -> Layout:
@@ -31,7 +31,8 @@ class Layout:
         other = Layout.__new__(Layout)
         other.grid = self.grid
         other.room, other.free, other.sound = self.room.copy(), self.free.copy(), self.sound.copy()
-        other.workers = [workers.copy() for workers in self.workers]
+        other.there = [dict(workers) for workers in self.there]
+        other.placed = list(self.placed)
         other.started = [list(started) for started in self.started]
         return other
 
@@ -42,21 +43,35 @@ class Layout:
     def put(self, index: int, at: Ints, workers: Ints) -> None:
         """Put workers of a class on its hosts at these positions, none of them twice."""
         self.grid.take(index, at, workers, self.room)
-        self.workers[index][at] += workers
+        hosts = self.grid.where[index][at]
         gpus = self.grid.classes[index].ask.gpus
         if gpus:
-            hosts = self.grid.where[index][at]
             self.free[hosts] -= gpus * workers
             self.sound[hosts] -= gpus * workers
+        self.placed[index] += int(workers.sum())
+        for host, count in zip(hosts.tolist(), workers.tolist(), strict=True):
+            now = self.there[host].get(index, 0) + count
+            if now:
+                self.there[host][index] = now
+            else:
+                self.there[host].pop(index, None)
 
     def set(self, index: int, host: int, workers: int) -> None:
         """Have so many workers of a class on one of its hosts."""
-        at = self.grid.positions(index, np.array([host], np.int64))
-        self.put(index, at, workers - self.workers[index][at])
+        change = workers - self.there[host].get(index, 0)
+        if change:
+            at = self.grid.positions(index, np.array([host], np.int64))
+            self.put(index, at, np.array([change], np.int64))
+
+    def clear(self, index: int) -> None:
+        """Take all workers of a class away."""
+        for host, workers in enumerate(self.there):
+            if index in workers:
+                self.set(index, host, 0)
 
     def workers_in(self, index: int, hosts: Ints) -> int:
         """Return how many workers of a class are on these hosts."""
-        return int(self.workers[index][self.grid.positions(index, hosts)].sum())
+        return sum(self.there[host].get(index, 0) for host in hosts.tolist())
 
     def start(self, index: int, starting: Sequence[int]) -> None:
         """Say how many runs of each cohort of a class start."""
@@ -74,18 +89,11 @@ class Layout:
 
     def by_host(self) -> list[list[tuple[int, int]]]:
         """Return by host which classes have workers there, and how many."""
-        found: list[list[tuple[int, int]]] = [[] for _ in self.grid.hosts]
-        for index, (there, workers) in enumerate(zip(self.grid.where, self.workers, strict=True)):
-            used = np.nonzero(workers)[0]
-            for host, count in zip(there[used].tolist(), workers[used].tolist(), strict=True):
-                found[host].append((index, count))
-        return found
+        return [self.on(host) for host in range(len(self.there))]
 
     def on(self, host: int) -> list[tuple[int, int]]:
         """Return the classes with workers on a host, and how many."""
-        at = np.array([host], np.int64)
-        counts = ((index, self.workers_in(index, at)) for index in range(len(self.workers)))
-        return [(index, count) for index, count in counts if count]
+        return sorted(self.there[host].items())
 
     def weights(self) -> tuple[int, ...]:
         """Return the weight that starts in each tier, the highest priority first."""

@@ -18,10 +18,12 @@ def values_of(choices: Choices, layout: Layout) -> list[int]:
             for cohort, count in enumerate(layout.started[index]):
                 for column in choices.starting(own, cohort).terms:
                     values[column] = count
+    signature_of = {index: each for each in choices.signatures for index in each.members}
     for cell in choices.cells:
-        for each in choices.signatures_in(cell):
-            (column,) = choices.workers_in(each, cell).terms
-            values[column] = sum(layout.workers_in(own, cell.hosts) for own in each.members)
+        for host in cell.hosts.tolist():
+            for index, workers in layout.there[host].items():
+                (column,) = choices.workers_in(signature_of[index], cell).terms
+                values[column] += workers
         if len(cell.kinds) > 1:
             _hand_out(choices, cell, layout, values)
     return choices.program.completed(values)

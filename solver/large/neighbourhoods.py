@@ -137,6 +137,8 @@ class Neighbourhoods:
         )
         before = layout.weights()
         settle(choices, found.values, layout)
+        for index in members if joining is not None else ():
+            layout.start_oldest(index, sum(layout.started[index]))
         if layout.weights() < before:
             settle(choices, hint, layout)
             found = replace(found, values=hint, objective=goal.terms.at(hint), status="FEASIBLE")
@@ -153,9 +155,25 @@ def _weights(choices: Choices) -> Sum:
     goal, unit = ZERO, 1
     for tier in sorted(tiers):
         own = weight(choices, tier)
-        low, high = choices.program.range(own)
-        if unit * high >= MOST:  # the tiers below can't be told apart beside it: they don't count
-            goal, unit = ZERO, 1
+        if unit * choices.program.range(own)[1] >= MOST:
+            goal, unit = ZERO, 1  # the tiers below can't be told apart beside it: they don't count
         goal += own * unit
-        unit *= 1 + high - low
+        unit *= 1 + _most_to_gain(choices, tier)
     return goal
+
+
+def _most_to_gain(choices: Choices, tier: int) -> int:
+    """Return by how much two answers for these hosts can differ in a tier's weight at most."""
+    gpus = sum(int(choices.grid.usable_gpus[cell.hosts].sum()) for cell in choices.cells)
+    with_gpus = without = 0
+    for own in choices.signatures:
+        for each in own.classes:
+            if each.ask.priority == tier:
+                heaviest = max(cohort.weight for cohort in each.cohorts)
+                if each.ask.gpus:
+                    with_gpus = max(with_gpus, -(-heaviest * gpus // each.ask.all_gpus))
+                else:
+                    inside = (choices.workers_in(own, cell) for cell in choices.cells_for(own))
+                    workers = sum(choices.program.range(there)[1] for there in inside)
+                    without += heaviest * min(each.count, workers)
+    return with_gpus + without

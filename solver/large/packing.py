@@ -56,12 +56,10 @@ def _packed(choices: Choices, values: Sequence[int], order: Order, choice: Choic
         for index, workers in sorted(dealt, key=lambda pair: order(grid, pair[0]), reverse=True):
             _pack(layout, cell, index, workers, most[index], choice)
     for index, each in enumerate(grid.classes):
-        tasks, placed = each.ask.tasks or 1, int(layout.workers[index].sum())
-        if tasks > 1 and placed < most[index] * tasks:
-            everywhere = np.arange(len(layout.workers[index]))
-            layout.put(index, everywhere, -layout.workers[index])
-            placed = 0
-        layout.start_oldest(index, placed // tasks)
+        tasks = each.ask.tasks or 1
+        if tasks > 1 and layout.placed[index] < most[index] * tasks:
+            layout.clear(index)
+        layout.start_oldest(index, layout.placed[index] // tasks)
     return layout
 
 
@@ -97,11 +95,15 @@ def _pack(
     layout: Layout, cell: Cell, index: int, workers: int, most_on_one: int, choice: Choice
 ) -> None:
     """Put workers of a class on the hosts of a cell, as many as fit."""
-    at = layout.grid.positions(index, cell.hosts)
-    most = most_on_one if layout.grid.classes[index].ask.tasks != 1 else workers
+    grid = layout.grid
+    at = grid.positions(index, cell.hosts)
+    one_each = grid.classes[index].ask.tasks != 1
     tight = cell.cores_bind or cell.memory_binds
     while workers and len(at):
-        room = np.minimum(layout.slots(index, at), most - layout.workers[index][at])
+        room = layout.slots(index, at)
+        if one_each:
+            there = [layout.there[host].get(index, 0) for host in grid.where[index][at].tolist()]
+            room = np.minimum(room, most_on_one - np.array(there, np.int64))
         at, room = at[room > 0], room[room > 0]
         if tight:
             order = _roomiest_first(layout, index, at)[: max(1, len(at) // AT_ONCE)]

@@ -41,11 +41,11 @@ def test_a_worker_fits_beside_others_exactly_if_each_gets_gpus_of_its_own(
 def test_slots_at_the_start_are_those_of_the_rules(s: Snapshot) -> None:
     grid = grid_of(s)
     for index, each in enumerate(grid.classes):
-        slots = dict(zip(grid.where[index].tolist(), grid.slots_at_start[index], strict=True))
+        slots = dict(zip(grid.where[index].tolist(), grid.slots(index, grid.room), strict=True))
         for place, host in enumerate(grid.hosts):
             asked = grid.eligibility.slots(each.ask, host, host.start) if each.ask.tasks else 0
             assert slots.get(place, 0) == asked
-        assert grid.fits(index) == grid.eligibility.fits(each.ask, lambda host: host.start)
+        assert grid.fits[index] == grid.eligibility.fits(each.ask, lambda host: host.start)
 
 
 @examples(100)
@@ -53,7 +53,7 @@ def test_slots_at_the_start_are_those_of_the_rules(s: Snapshot) -> None:
 def test_hosts_of_a_family_share_pools_though_each_has_its_own_room(s: Snapshot) -> None:
     grid = grid_of(s)
     for index, each in enumerate(grid.classes):
-        slots = dict(zip(grid.where[index].tolist(), grid.slots_at_start[index], strict=True))
+        slots = dict(zip(grid.where[index].tolist(), grid.slots(index, grid.room), strict=True))
         for place, host in enumerate(grid.hosts):
             there, room = machine_named(s, host.name), rooms(s)[host.name]
             own = run_named(s, each.name)
@@ -107,8 +107,8 @@ def test_a_class_is_where_a_worker_of_it_could_be() -> None:
     machines = [machine("m", 1), machine("n", 2), machine("o", 2, state="down"), machine("p", 5)]
     grid = grid_of(snapshot(machines, [run("a", 2), run("b", cpu_cores=65)]))
     assert [grid.hosts[place].name for place in grid.where[0]] == ["n", "p"]
-    assert grid.slots_at_start[0].tolist() == [1, 2]
-    assert [len(grid.where[1]), grid.fits(0), grid.fits(1)] == [0, True, False]
+    assert grid.slots(0, grid.room).tolist() == [1, 2]
+    assert [len(grid.where[1]), grid.fits[0], grid.fits[1]] == [0, True, False]
     assert {grid.usable[1][family] for family in grid.family_of.tolist()} <= {0, UNUSABLE}
 
 
@@ -132,7 +132,7 @@ def test_a_worker_takes_its_cores_memory_and_gpus() -> None:
 
 def test_a_run_that_asks_for_nothing_has_plenty_of_slots() -> None:
     grid = grid_of(snapshot([machine("m")], [run("a")]))
-    assert grid.slots_at_start[0].tolist() == [PLENTY]
+    assert grid.slots(0, grid.room).tolist() == [PLENTY]
 
 
 def test_what_is_free_for_a_gpu_is_a_mean_over_all_hosts() -> None:

@@ -110,7 +110,7 @@ def test_room_that_is_left_and_taken_add_up_to_what_there_was(
         layout.free.tolist(),
         layout.sound.tolist(),
     )
-    for index, own in enumerate(again.workers):
-        again.put(index, np.arange(len(own)), -own)
+    for index in range(len(again.placed)):
+        again.clear(index)
     assert again.room.tolist() == layout.grid.room.tolist()
     assert int(layout.free.min(initial=0)) >= 0
