@@ -31,7 +31,7 @@ class Eligibility:
 
     rules: Sequence[Rule]
     hosts: Sequence[Host]
-    _fixed: dict[tuple[Ask, int], tuple[Failing, ...]] = field(default_factory=dict)
+    _fixed: dict[tuple[Hashable, int], tuple[Failing, ...]] = field(default_factory=dict)
     _fails: dict[tuple[Hashable, int], bool] = field(default_factory=dict)
 
     def listed(self, ask: Ask) -> list[Host]:
@@ -112,7 +112,7 @@ class Eligibility:
 
     def of_any_room(self, ask: Ask, host: Host) -> tuple[Failing, ...]:
         """Return every rule that the host fails however much room it has."""
-        key = (ask, host.sort)
+        key = (ask.standing, host.sort)
         if key not in self._fixed:
             self._fixed[key] = tuple(
                 Failing(rule, why)
