@@ -9,7 +9,15 @@ from typing import Any, NoReturn
 
 import click
 
-from stowplan.cli.talk import Failed, debugging, discard_output, errors, our_fault, unwritten
+from stowplan.cli.talk import (
+    INTERRUPTED,
+    Failed,
+    debugging,
+    discard_output,
+    errors,
+    our_fault,
+    unwritten,
+)
 
 COMMANDS = {
     "solve": "stowplan.cli.solve:solve",
@@ -21,7 +29,6 @@ COMMANDS = {
 """Where each command is, in the order in which help lists them."""
 
 UNWRITTEN = 1
-INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 

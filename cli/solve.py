@@ -11,14 +11,16 @@ from typing import IO, TYPE_CHECKING, cast
 import click
 
 from stowplan.cli.formats import FORMS, Form, written
-from stowplan.cli.talk import Failed, put, shown_working, warn
+from stowplan.cli.talk import Failed, note, put, shown_working, warn, writing
 
 if TYPE_CHECKING:
     from stowplan.model.decision import Decision
     from stowplan.model.runs import Profile
+    from stowplan.solver.chain import Progress
 
 SOMETHING_WAITS = 3
 LONGEST_S = 10_000_000
+STOPS = "stopping: the best answer so far is being finished; Ctrl-C again ends without an answer"
 
 
 def _seconds(ctx: click.Context, param: click.Parameter, value: str | None) -> float | None:
@@ -88,31 +90,48 @@ def solve(
       stowplan solve scenarios/quickstart.yaml -o json --gap 0
     """
     from stowplan.adapters.snapshot_file import load
+    from stowplan.solver.chain import STOPPING
     from stowplan.solver.cycle import solve as decide
     from stowplan.solver.settings import Settings
 
-    asked = load(snapshot)
-    to = _opened(log, snapshot) if log else None
-    settings = Settings.of(
-        asked,
-        time_limit_s=time_limit,
-        gap=gap,
-        profile=cast("Profile | None", profile),  # one of the choices above
-    )
-    began = time.monotonic()
     with shown_working("solving") as say:
-        decision = decide(
+        if snapshot != "-":  # it may be typed
+            say("reading")
+        asked = load(snapshot)
+        to = _opened(log, snapshot) if log else None
+        settings = Settings.of(
             asked,
-            settings,
-            lambda far: say(f"({far.stage}: {far.starting:,} start, gap {far.gap:.2%})"),
+            time_limit_s=time_limit,
+            gap=gap,
+            profile=cast("Profile | None", profile),  # one of the choices above
         )
-    took_s = time.monotonic() - began
+        began = time.monotonic()
+
+        def watch(far: Progress) -> None:
+            if far.stage == STOPPING:
+                note(STOPS)
+            say(how_far(far))
+
+        decision = decide(asked, settings, watch)
+        took_s = time.monotonic() - began
+        say("writing")
+        text = written(decision, asked, cast("Form", form), took_s)
     warn(decision.warnings)
-    put(written(decision, asked, cast("Form", form), took_s))
+    put(text)
     if to:
         _log(decision.solver.log, to)
     if fail_on_waiting and _something_waits(decision):
         ctx.exit(SOMETHING_WAITS)
+
+
+def how_far(far: Progress) -> str:
+    """Return the stage, and what is known: "place, greedy: 1,204 start, gap 3.10%"."""
+    known = []
+    if far.starting is not None:
+        known.append(f"{far.starting:,} start")
+    if far.gap is not None:
+        known.append(f"gap {far.gap:.2%}")
+    return f"{far.stage}: {', '.join(known)}" if known else far.stage
 
 
 def _something_waits(decision: Decision) -> bool:
@@ -146,10 +165,11 @@ def _bad_log(message: str) -> click.BadParameter:
 
 def _log(text: str, to: IO[str]) -> None:
     try:
-        to.write(text)
-        to.flush()
-        if to is not sys.stderr:
-            to.close()
+        with writing("the log"):
+            to.write(text)
+            to.flush()
+            if to is not sys.stderr:
+                to.close()
     except OSError as error:
         raise Failed(
             [f"error: {to.name}: the log can't be written: {_reason(error)}"], code=1

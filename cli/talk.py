@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
 import time
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 
 import click
 
+INTERRUPTED = 130
 QUIET_S = 2.0
 """Work that takes longer shows that it goes on."""
 
@@ -35,9 +37,13 @@ def errors(sentences: Iterable[str]) -> list[str]:
 
 
 def put(text: str) -> None:
-    """Write data to standard output. Raises Failed where it doesn't take them."""
+    """Write data to standard output. Raises Failed where it doesn't take them, or is cut short."""
     try:
-        click.echo(text, nl=False)
+        with writing("the answer"):
+            click.echo(text, nl=False)
+    except Failed:
+        discard_output()
+        raise
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -54,6 +60,28 @@ def unwritten(error: OSError) -> Failed:
 def discard_output() -> None:
     """Let what is still to be written go nowhere: Python would fail with it at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def note(sentence: str) -> None:
+    """Write a line at once, over what is shown of work that goes on."""
+    click.echo(f"{'\r\x1b[K' if sys.stderr.isatty() else ''}{sentence}", err=True)
+
+
+@contextmanager
+def writing(what: str) -> Iterator[None]:
+    """Write something out. Raises Failed where Ctrl-C cuts it."""
+    before = signal.getsignal(signal.SIGINT)
+    heeds = callable(before) and threading.current_thread() is threading.main_thread()
+    try:
+        if heeds:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        yield
+    except KeyboardInterrupt:
+        told = f"interrupted while {what} was being written: the output is cut"
+        raise Failed([told], code=INTERRUPTED) from None
+    finally:
+        if heeds:
+            signal.signal(signal.SIGINT, before)
 
 
 def warn(sentences: Iterable[str]) -> None:
@@ -91,12 +119,12 @@ def debugging() -> bool:
 def shown_working(what: str) -> Iterator[Callable[[str], None]]:
     """Show on a terminal, after two seconds, what is being done, how far it is, and for how long.
 
-    Yields what is to be called with how far it is.
+    Yields what is to be called with how far it is; before that, nothing is shown.
     """
     said = [""]
 
     def say(how_far: str) -> None:
-        said[0] = f" {how_far}"
+        said[0] = f" ({how_far})"
 
     if not sys.stderr.isatty():
         yield say
@@ -106,6 +134,8 @@ def shown_working(what: str) -> Iterator[Callable[[str], None]]:
 
     def tick() -> None:
         while not over.wait(QUIET_S if time.monotonic() - started < QUIET_S else 1.0):
+            if not said[0]:
+                continue
             gone = time.monotonic() - started
             click.echo(f"\r\x1b[K{what}{said[0]} ... {gone:.0f} s", nl=False, err=True)
 

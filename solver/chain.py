@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from stowplan.model.decision import Stage
@@ -23,10 +23,16 @@ class Progress:
     """How far a solve has come."""
 
     stage: str
-    starting: int
-    """Runs, and elements of arrays, that start by the best answer so far."""
-    gap: float
-    """How far what is placed may be from the best, as a share."""
+    """What is done now; STOPPING where the caller has asked to stop."""
+    starting: int | None = None
+    """Runs, and elements of arrays, that start by the best answer so far, once there is one."""
+    gap: float | None = None
+    """How far what is placed may be from the best, as a share, once that is known."""
+
+
+BUILDING, EXPLAINING, CHECKING = "building", "explaining", "checking"
+"""What is done beside the stages."""
+STOPPING = "stopping"
 
 
 type Watcher = Callable[[Progress], None]
@@ -47,8 +53,8 @@ class Chain:
     logs: list[str] = field(default_factory=list)
     cut: Cut | None = None
     """The limit that ended a stage before its proof."""
-    gap: float = 1.0
-    """Of the stage place, so far."""
+    far: Progress = Progress(BUILDING)
+    """How far the solve has come; the gap is that of place, in every stage."""
     sizes: Counter[str] = field(default_factory=Counter)
     """Rows by rule of the largest program that was searched."""
     variables: int = 0
@@ -63,11 +69,15 @@ class Chain:
         return Limits(max(1e-3, share - spent), guard, gap, settings.workers, settings.seed)
 
     def report(self, title: str, starting: int, objective: int, bound: int) -> None:
-        """Tell the watcher how far the solve has come; the gap is that of place, in every stage."""
-        if title.startswith("place"):
-            self.gap = share_missing(objective, bound)
-        if self.watcher is not unwatched:
-            self.watcher(Progress(title, starting, self.gap))
+        """Tell the watcher how far the solve has come."""
+        gap = share_missing(objective, bound) if title.startswith("place") else self.far.gap
+        self.far = Progress(title, starting, gap)
+        self.watcher(self.far)
+
+    def tell(self, stage: str) -> None:
+        """Tell the watcher what is done now, with the last figures."""
+        self.far = replace(self.far, stage=stage)
+        self.watcher(self.far)
 
     def is_over(self) -> bool:
         """Whether the wall time is spent, or the caller has asked to stop; noted as the cut."""

@@ -12,7 +12,16 @@ from stowplan.model.errors import InternalError
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.account import account_of
 from stowplan.solver.asks import classes_of
-from stowplan.solver.chain import Chain, Watcher, unwatched
+from stowplan.solver.chain import (
+    BUILDING,
+    CHECKING,
+    EXPLAINING,
+    STOPPING,
+    Chain,
+    Progress,
+    Watcher,
+    unwatched,
+)
 from stowplan.solver.decode import decoded
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.grid import Grid
@@ -93,18 +102,13 @@ def solve(
     The same snapshot and settings give the same decision, wall times and log aside. Runs that
     wait are an answer. Raises InternalError where our own model or decision turns out wrong:
     then nothing is decided. In the main thread, Ctrl-C ends the search and the best decision so
-    far is returned. The watcher is told of progress, in the thread that solves.
+    far is returned. The watcher is told of progress, in the thread that solves, and at once of
+    Ctrl-C.
     """
     settings = settings or Settings.of(snapshot)
-    with heeding_signals() as interrupt, uncollected():
-        decision = _decided(snapshot, settings, interrupt, watcher)
-        violations = audit(snapshot, decision)
-    if violations:
-        raise InternalError(
-            "the decision breaks its own rules, and nothing is placed: "
-            + "; ".join(str(violation) for violation in violations[:5])
-        )
-    return decision
+    with heeding_signals(lambda: watcher(Progress(STOPPING))) as interrupt, uncollected():
+        watcher(Progress(BUILDING))
+        return _decided(snapshot, settings, interrupt, watcher)
 
 
 @contextlib.contextmanager
@@ -131,6 +135,7 @@ def _decided(
     limits = Limits(snapshot, classes, eligibility)
     chain = Chain(settings, interrupt, watcher)
     layout = solve_stages(Grid(classes, eligibility, eligibility.hosts), limits, chain)
+    chain.tell(EXPLAINING)
     situation = Situation(
         snapshot=snapshot,
         eligibility=eligibility,
@@ -140,4 +145,16 @@ def _decided(
         plan=decoded(layout),
         proven=chain.stages[0].status == "OPTIMAL",
     )
-    return decision_of(situation, requests, account_of(chain, settings), settings)
+    decision = decision_of(situation, requests, account_of(chain, settings), settings)
+    chain.tell(CHECKING)
+    _check(snapshot, decision)
+    return decision
+
+
+def _check(snapshot: Snapshot, decision: Decision) -> None:
+    """Raise InternalError where a decision breaks a rule."""
+    if violations := audit(snapshot, decision):
+        raise InternalError(
+            "the decision breaks its own rules, and nothing is placed: "
+            + "; ".join(str(violation) for violation in violations[:5])
+        )

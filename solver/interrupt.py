@@ -45,11 +45,15 @@ class Interrupt:
             self._stop.remove(stop)
 
 
+def _say_nothing() -> None:
+    """Tell nobody."""
+
+
 @contextmanager
-def heeding_signals() -> Iterator[Interrupt]:
+def heeding_signals(told: Callable[[], None] = _say_nothing) -> Iterator[Interrupt]:
     """Yield an interrupt that the first Ctrl-C asks; a second one ends the program as ever.
 
-    Outside the main thread there are no signals to heed.
+    `told` is called once the first was heard. Outside the main thread there are no signals to heed.
     """
     interrupt = Interrupt()
     if threading.current_thread() is not threading.main_thread():
@@ -60,6 +64,7 @@ def heeding_signals() -> Iterator[Interrupt]:
     def heed(number: int, frame: FrameType | None) -> None:
         signal.signal(signal.SIGINT, before)
         interrupt.ask()
+        told()
 
     signal.signal(signal.SIGINT, heed)
     try:

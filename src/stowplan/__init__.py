@@ -6,12 +6,11 @@
 
 from __future__ import annotations
 
-import functools
-import importlib
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # as in typing, which takes longer to load than Ctrl-C may wait
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from stowplan.adapters.snapshot_file import load
     from stowplan.model.audit import audit
     from stowplan.model.decision import Decision
@@ -46,6 +45,8 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> object:
+    import importlib
+
     if name == "__version__":
         from importlib.metadata import version
 
@@ -61,6 +62,8 @@ def __getattr__(name: str) -> object:
 
 def _of_a_snapshot(function: Callable[..., object]) -> Callable[..., object]:
     """Return a function of a snapshot that says so where it is given a path or a dictionary."""
+    import functools
+
     from stowplan.model.snapshot import Snapshot
 
     @functools.wraps(function)

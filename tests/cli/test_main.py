@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,9 +13,11 @@ from click.testing import CliRunner, Result
 
 import stowplan.solver.cycle
 from stowplan.cli.main import COMMANDS, cli
+from stowplan.cli.solve import STOPS, how_far
 from stowplan.model.decision import Decision
 from stowplan.model.errors import InternalError
 from stowplan.model.snapshot import Snapshot
+from stowplan.solver.chain import Progress, Watcher
 from stowplan.solver.settings import Settings
 
 SCENARIOS = Path(__file__).parent.parent.parent / "scenarios"
@@ -210,6 +213,67 @@ def test_an_interrupt_before_an_answer_ends_with_130(
     assert "Traceback" not in result.stderr
 
 
+def test_ctrl_c_while_the_answer_is_written_says_that_it_is_cut(tmp_path: Path) -> None:
+    big = tmp_path / "big.yaml"
+    more = (f"  - {{name: b-{index}, gpus: {{count: 2}}, machines: 1}}\n" for index in range(500))
+    big.write_text(SMALL + "".join(more))  # what it comes to is more than a pipe holds
+    command = [sys.executable, "-c", CALL, "solve", str(big), "-o", "json"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, bufsize=0) as process:
+        assert process.stdout and process.stderr
+        assert process.stdout.read(1) == b"{"
+        process.send_signal(signal.SIGINT)
+        said = process.stderr.read().decode()
+    assert process.returncode == 130
+    assert said == "interrupted while the answer was being written: the output is cut\n"
+
+
+def test_ctrl_c_during_the_search_says_at_once_that_it_stops_and_gives_an_answer(
+    monkeypatch: pytest.MonkeyPatch, small: str
+) -> None:
+    real = stowplan.solver.cycle.solve
+
+    def interrupted(snapshot: Snapshot, settings: Settings, watcher: Watcher) -> Decision:
+        watcher(Progress("stopping"))
+        return real(snapshot, settings)
+
+    monkeypatch.setattr(stowplan.solver.cycle, "solve", interrupted)
+    result = run("solve", small, "-o", "name")
+    assert (result.exit_code, result.stdout) == (0, "run/a gpu-1\n")
+    assert result.stderr == f"{STOPS}\n"
+
+
+def test_ctrl_c_while_python_loads_the_command_is_a_line_and_130() -> None:
+    begin = """
+import os, signal, sys
+import stowplan.cli.start
+class Finder:
+    def find_spec(self, name, *_):
+        if name == "stowplan.cli.main":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+stowplan.cli.start.main()
+"""
+    done = subprocess.run([sys.executable, "-c", begin], capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (
+        130,
+        b"",
+        b"interrupted: no answer yet\n",
+    )
+
+
+@pytest.mark.parametrize(
+    ("far", "said"),
+    [
+        (Progress("building"), "building"),
+        (Progress("place, greedy", 1204, 0.031), "place, greedy: 1,204 start, gap 3.10%"),
+        (Progress("explaining", 1204), "explaining: 1,204 start"),
+    ],
+)
+def test_how_far_it_is_says_what_is_known(far: Progress, said: str) -> None:
+    assert how_far(far) == said
+
+
 def test_a_reader_that_goes_away_is_not_an_error() -> None:
     command = f"{sys.executable} -m stowplan.cli.main solve {QUICKSTART} -o json | head -c 1"
     done = subprocess.run(
@@ -220,7 +284,7 @@ def test_a_reader_that_goes_away_is_not_an_error() -> None:
     assert done.stderr == ""
 
 
-CALL = "from stowplan.cli.main import main; main()"
+CALL = "from stowplan.cli.start import main; main()"
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")

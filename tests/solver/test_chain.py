@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from stowplan.solver.chain import SHARES, Chain, Progress, Tally, share_missing
+from stowplan.solver.cycle import solve
 from stowplan.solver.interrupt import Interrupt
 from stowplan.solver.program.linear import Program
 from stowplan.solver.program.search import DETERMINISTIC_PER_SECOND
@@ -92,3 +93,11 @@ def test_a_watcher_is_told_of_every_search() -> None:
     solved(snapshot([machine("m", 10), machine("n", 10)], runs), watcher=told.append)
     assert told[0].stage == "place, priority 0"
     assert (told[0].starting, told[0].gap) == (6, 0)
+
+
+def test_a_watcher_is_told_of_what_is_done_beside_the_stages_with_the_last_figures() -> None:
+    told: list[Progress] = []
+    runs = [run(f"r{index}", gpus) for index, gpus in enumerate((2, 4, 4, 5, 2, 3))]
+    solve(snapshot([machine("m", 10), machine("n", 10)], runs), watcher=told.append)
+    assert told[0] == Progress("building")
+    assert told[-2:] == [Progress("explaining", 6, 0), Progress("checking", 6, 0)]

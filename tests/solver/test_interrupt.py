@@ -46,6 +46,19 @@ def test_after_a_cycle_ctrl_c_means_what_it_meant_before() -> None:
     assert signal.getsignal(signal.SIGINT) is before
 
 
+def test_a_watcher_is_told_of_ctrl_c_at_once_and_then_of_what_is_left_to_do() -> None:
+    told: list[str] = []
+
+    def watcher(progress: Progress) -> None:
+        told.append(progress.stage)
+        if len(told) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    solve(BUSY, watcher=watcher)
+    assert told[:2] == ["building", "stopping"]
+    assert told[-2:] == ["explaining", "checking"]
+
+
 def test_a_second_ctrl_c_ends_the_program_as_ever() -> None:
     with heeding_signals() as interrupt, pytest.raises(KeyboardInterrupt):
         os.kill(os.getpid(), signal.SIGINT)
