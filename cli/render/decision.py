@@ -5,7 +5,8 @@ from __future__ import annotations
 from stowplan.cli.render import words as say
 from stowplan.cli.render.page import Page, words
 from stowplan.cli.render.running import add_running
-from stowplan.cli.render.waiting import add_rest, add_stayed, add_waiting
+from stowplan.cli.render.stayed import add_stayed
+from stowplan.cli.render.waiting import add_rest, add_waiting
 from stowplan.cli.render.wide import add_account, add_fleet, add_placed
 from stowplan.model.decision import Decision
 from stowplan.model.snapshot import Snapshot
@@ -22,7 +23,7 @@ def add_decision(
     add_running(page, decision, snapshot, whole=whole)
     add_waiting(page, decision, whole=whole)
     add_rest(page, decision)
-    add_stayed(page, decision)
+    add_stayed(page, decision, whole=whole)
     if whole:
         add_placed(page, decision)
         add_fleet(page, decision, snapshot)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from stowplan.cli.render.causes import causes
 from stowplan.cli.render.page import STYLES, Page, table, words
 from stowplan.cli.render.running import array_words
 from stowplan.cli.render.text import counted, folded
@@ -13,7 +14,6 @@ from stowplan.model.decision import (
     Decision,
     HostRow,
     PlacedRun,
-    RefusedRun,
     StayingRun,
     WaitingRun,
 )
@@ -21,6 +21,8 @@ from stowplan.model.reasons import Code, Reason
 
 MOST_TOLD = 12
 """More kinds of waiting than this get a line each, without their hosts."""
+MOST_LINES = 40
+"""More reasons than this among those lines are told by their cause, with one as an example."""
 MOST_GROUPS = 4
 """Kinds of host shown for a waiting run."""
 
@@ -49,9 +51,9 @@ def add_waiting(page: Page, decision: Decision, *, whole: bool) -> None:
         page.space()
         grid = table(("runs", "names", "code", "why"), right=("runs",), whole=("code",))
         grid.show_header = False
-        for reason, names in _by_reason(rest):
-            runs = (counted(len(names), "run"), folded(names, 24))
-            grid.add_row(*runs, words((reason.code, "yellow")), words(reason.message))
+        for cause in causes((run for group in rest for run in group.runs), MOST_LINES):
+            runs = (counted(len(cause.runs), "run"), folded((run.run for run in cause.runs), 24))
+            grid.add_row(*runs, words((cause.reason.code, "yellow")), words(cause.message))
         page.add(grid, 2)
         page.add(words(("their hosts: -o wide", "dim")), 2)
 
@@ -70,26 +72,6 @@ def add_rest(page: Page, decision: Decision) -> None:
         page.heading("Arrays of which some wait")
         for run, reason, told in rows:
             _add_reason(page, run, told, reason, "waiting")
-
-
-def add_stayed(page: Page, decision: Decision) -> None:
-    """Add what was held in its place for want of evidence, refused, or withdrawn, and why."""
-    titles = {
-        "held": "Held in place until there is proof that they ended",
-        "refused": "Refused until the request or the policy changes",
-        "withdrawn": "Withdrawn",
-    }
-    for kind, title in titles.items():
-        rows = [
-            outcome
-            for outcome in decision.outcomes
-            if isinstance(outcome, StayingRun | RefusedRun) and outcome.outcome == kind
-        ]
-        if rows:
-            page.heading(f"{title}: {counted(len(rows), 'run')}")
-            for outcome in rows:
-                hosts = [w.host for w in outcome.workers] if isinstance(outcome, StayingRun) else []
-                _add_reason(page, outcome.run, folded(hosts) if hosts else "", outcome.reason, kind)
 
 
 def _add_reason(page: Page, run: str, beside: str, reason: Reason, kind: str) -> None:
@@ -120,18 +102,6 @@ def _add_group(page: Page, group: _Alike, *, whole: bool) -> None:
     elif group.hosts_of:
         page.add(words((f"hosts as for {group.hosts_of}", "dim")), 6)
     _add_action(page, first.reason)
-
-
-def _by_reason(groups: Iterable[_Alike]) -> Iterator[tuple[Reason, list[str]]]:
-    """Yield each reason once, with the names of all that wait for it."""
-    names: dict[tuple[Code, str], list[str]] = {}
-    reasons: dict[tuple[Code, str], Reason] = {}
-    for run in (run for group in groups for run in group.runs):
-        key = (run.reason.code, run.reason.message)
-        names.setdefault(key, []).append(run.run)
-        reasons.setdefault(key, run.reason)
-    for key, reason in reasons.items():
-        yield reason, names[key]
 
 
 def _names(group: _Alike) -> str:

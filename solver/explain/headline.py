@@ -7,7 +7,8 @@ runs placed in this cycle. Too little room, with the closest host.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +17,7 @@ from stowplan.model.runs import Run
 from stowplan.solver.asks import Ask, RunClass, queue_order
 from stowplan.solver.explain.nearest import is_kept_out_by_itself, nearest, telling
 from stowplan.solver.explain.rivals import outcompeted
-from stowplan.solver.explain.waiting import Verdict, Why
+from stowplan.solver.explain.waiting import READY, Verdict, Why
 from stowplan.solver.rooms import Rooms
 from stowplan.solver.situation import Situation
 
@@ -70,21 +71,33 @@ def _same_everywhere(ask: Ask, why: Why) -> Reason | None:
     for failing in best.empty:
         code = failing.reason.code
         if code in everywhere:
-            said = {
-                f.reason.message for v in why.verdicts for f in v.empty if f.reason.code == code
-            }
-            return _said(
-                failing.reason, f"{_where(ask, why, best, said)}: {failing.reason.message}"
-            )
+            said = [(v, f.reason) for v in why.verdicts for f in v.empty if f.reason.code == code]
+            where, reason = f"the nearest, {best.host.name}", failing.reason
+            if failing.rule.name in READY:  # of such hosts none is nearer than another
+                verdict, reason = _commonest(said)
+                where = f"e.g. {verdict.host.name}"
+            if len({each.message for _, each in said}) == 1:
+                where = ""
+            return _said(reason, f"{_where(ask, why, where)}: {reason.message}")
     return None
 
 
-def _where(ask: Ask, why: Why, best: Verdict, said: Collection[str]) -> str:
+def _commonest(said: Iterable[tuple[Verdict, Reason]]) -> tuple[Verdict, Reason]:
+    """Return what most hosts say, and the first of them by name."""
+    counts: Counter[str] = Counter()
+    firsts: dict[str, tuple[Verdict, Reason]] = {}
+    for verdict, reason in sorted(said, key=lambda each: each[0].host.name):
+        counts[reason.message] += verdict.count
+        firsts.setdefault(reason.message, (verdict, reason))
+    return firsts[counts.most_common(1)[0][0]]
+
+
+def _where(ask: Ask, why: Why, which: str) -> str:
     if why.checked == 1:
-        return best.host.name
-    pools = f" of {ask.workspace}'s pools" if ask.pools is not None else ""
-    on_all = f"on all {why.checked} machines{pools}"
-    return on_all if len(said) == 1 else f"{on_all}; the nearest, {best.host.name}"
+        return why.verdicts[0].host.name
+    pools = f" of the pools of {ask.workspace}" if ask.pools is not None else ""
+    on_all = f"on all {why.checked:,} machines{pools}"
+    return f"{on_all}; {which}" if which else on_all
 
 
 def _said(reason: Reason, message: str, **more: Figure) -> Reason:

@@ -263,6 +263,49 @@ def test_held_refused_and_withdrawn_runs_have_their_reasons() -> None:
     assert "r  UNEVEN_SHAPE\n    7 GPUs don't divide over 2" in text
 
 
+def test_runs_held_or_refused_alike_are_told_once() -> None:
+    held = [staying(f"h-{n:04}", "held", Code.HARDWARE_STALE, "gpu-02 is down") for n in range(40)]
+    why = _why(Code.POOL_RESTRICTED, "may use x only, and no machine is in it")
+    refused = [RefusedRun(run=f"r-{n:04}", reason=why) for n in range(5000)]
+    text = shown(decided(*held, *refused))
+    assert "h-[0000-0039]  HARDWARE_STALE  40 alike  gpu-02\n    gpu-02 is down" in text
+    assert "r-[0000-4999]  POOL_RESTRICTED  5,000 alike\n    may use x only, and no" in text
+    assert len(text.splitlines()) < 20
+
+
+def test_beyond_a_screen_of_reasons_those_that_differ_in_figures_are_one_cause() -> None:
+    held = [
+        staying(f"h-{n:02}", "held", Code.HARDWARE_STALE, f"gpu-{n:02} last reported {n} s ago")
+        for n in range(40)
+    ]
+    text = shown(decided(*held))
+    assert "h-[00-39]  HARDWARE_STALE  40 alike" in text
+    assert "e.g. h-00: gpu-00 last reported 0 s ago" in text
+    assert len(text.splitlines()) < 20
+    assert "gpu-39 last reported 39 s ago" in shown(decided(*held), whole=True)
+
+
+def test_names_among_the_figures_of_a_reason_make_no_causes_of_their_own() -> None:
+    names = ["".join(chr(97 + int(digit)) for digit in str(number)) for number in range(20)]
+    runs = [
+        RefusedRun(
+            run=name,
+            reason=Reason.of(Code.NOT_SELECTED, f"no machine is called '{name}'", unknown=(name,)),
+        )
+        for name in names
+    ]
+    text = shown(decided(*runs))
+    assert "NOT_SELECTED  20 alike\n    e.g. a: no machine is called 'a'" in text
+
+
+def test_many_more_kinds_of_waiting_are_told_by_their_cause() -> None:
+    runs = [waiting(f"run-{n:03}", why=f"the nearest, m-{n}: down") for n in range(200)]
+    text = shown(decided(*runs))
+    assert "188 runs" in text
+    assert "e.g. run-012: the nearest, m-12: down" in text
+    assert len(text.splitlines()) < 90
+
+
 def test_no_runs_and_no_machines_are_a_page_too() -> None:
     text = shown(decided(), snapshot(machines=0), whole=True)
     assert "0 machines, 0 GPUs" in text

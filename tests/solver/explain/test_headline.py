@@ -43,6 +43,17 @@ def test_a_reason_that_every_host_gives_with_other_numbers_is_that_of_the_neares
     )
 
 
+def test_machines_that_are_all_down_say_the_same_of_every_run() -> None:
+    why = {"m": "power", "n": "fan", "o": "power"}
+    machines = [
+        machine(name, size, state="down", state_reason=why[name])
+        for name, size in (("m", 2), ("n", 8), ("o", 4))
+    ]
+    s = snapshot(machines, [run("a", 1), run("b", 4), run("c", 8)])
+    told = {headline(s, name).message for name in ("a", "b", "c")}
+    assert told == {"on all 3 machines; e.g. m: down: power"}
+
+
 def test_one_host_is_named() -> None:
     s = snapshot([machine("m", labels={"zone": "b"})], [run("a", needs=["net"])])
     assert headline(s, "a").message == "m: without net"
