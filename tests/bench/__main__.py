@@ -31,6 +31,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     limit = asked.time_limit or (SLICE_S if set(names) <= set(SMALL) else FULL_S)
     run: list[Measured] = []
     for name in names:
+        if not INSTANCES[name].is_here():
+            needs = INSTANCES[name].needs
+            print(f"{name}: left out, the trace isn't here ({needs})", file=sys.stderr)
+            continue
         first = INSTANCES[name].first_seed
         for seed in range(first, first + asked.seeds):
             for policy in asked.policies:
@@ -39,11 +43,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 print(f"{run[-1].seconds:.2f} s {run[-1].status}", file=sys.stderr)
                 if asked.csv:
                     write_csv(asked.csv, run)
-    if asked.markdown:
+    if asked.markdown and run:
         page = PAGE.read_text(encoding="utf-8")
         PAGE.write_text(refreshed(page, told(run, markdown=True), limit), encoding="utf-8")
     else:
         print(told(run, markdown=False), end="")
+    if failed := sum(each.is_failed() for each in run):
+        print(f"{failed} of {len(run)} measurements failed", file=sys.stderr)
+        sys.exit(1)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from stowplan.model.snapshot import Snapshot
     from tests.bench.policies.answer import Policy
+
+ROOT = Path(__file__).parents[2]
+OPENB = "../shared/data/openb"
 
 type Build = Callable[[int], Snapshot]
 
@@ -21,6 +25,12 @@ class Instance:
     build: Build
     first_seed: int
     told: str
+    needs: str = ""
+    """The folder, from the project's root, without which it can't be built."""
+
+    def is_here(self) -> bool:
+        """Whether all that it is built from is there."""
+        return (ROOT / self.needs).exists()
 
 
 def _openb(which: str, machines: int | None = None) -> Build:
@@ -51,14 +61,16 @@ def _irregular(tight: bool, machines: int) -> Build:
 
 
 SMALL: Mapping[str, Instance] = {
-    "openb-small": Instance(_openb("default", 100), 42, "the first 100 nodes of the trace"),
+    "openb-small": Instance(_openb("default", 100), 42, "the first 100 nodes of the trace", OPENB),
     "racks-small": Instance(_racks(100, 8, 4, 180), 1, "100 machines in 8 racks"),
     "irregular-small": Instance(_irregular(True, 100), 1, "100 machines, short of cores"),
 }
 FULL: Mapping[str, Instance] = {
-    "openb-default": Instance(_openb("default"), 42, "the whole trace, its default list of runs"),
+    "openb-default": Instance(
+        _openb("default"), 42, "the whole trace, its default list of runs", OPENB
+    ),
     "openb-gpuspec33": Instance(
-        _openb("gpuspec33"), 42, "the same; a third of the runs name models of GPU"
+        _openb("gpuspec33"), 42, "the same; a third of the runs name models of GPU", OPENB
     ),
     "racks-1250": Instance(
         _racks(1250, 40, 8, 2239), 1, "40 racks, 8 fabrics, 58 % in use, three priorities"

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 
 from tests.bench.catalogue import INSTANCES, policy
 
+FAILED, GIVEN_UP = "FAILED", "GIVEN UP"
 PATIENCE = 10
 """A measurement is given up after this many time limits, and a quarter of an hour."""
 
@@ -50,6 +51,10 @@ class Measured:
     constraints: int | None = None
     peak_mib: float = 0.0
 
+    def is_failed(self) -> bool:
+        """Whether there is no measurement: the policy failed, or had to be given up."""
+        return self.status.startswith((FAILED, GIVEN_UP))
+
 
 def measured(instance: str, seed: int, name: str, seconds: float, gap: float) -> Measured:
     """Return the measurement made in a fresh process."""
@@ -63,10 +68,10 @@ def measured(instance: str, seed: int, name: str, seconds: float, gap: float) ->
             timeout=PATIENCE * seconds + 900,
         )
     except subprocess.TimeoutExpired:
-        return Measured(instance, seed, name, status="GIVEN UP")
+        return Measured(instance, seed, name, status=GIVEN_UP)
     if done.returncode:
         last = (done.stderr.strip().splitlines() or [f"ended with {done.returncode}"])[-1]
-        return Measured(instance, seed, name, status=f"FAILED: {last}")
+        return Measured(instance, seed, name, status=f"{FAILED}: {last}")
     lines = (line for line in done.stdout.splitlines() if line.startswith("{"))  # HiGHS talks too
     return Measured(**json.loads(next(lines)))
 

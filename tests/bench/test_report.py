@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import tests.bench.__main__ as command
+from tests.bench import catalogue
 from tests.bench.__main__ import main
 from tests.bench.measure import Measured
 from tests.bench.page import BEGIN, END, refreshed
@@ -61,6 +63,27 @@ def test_the_command_measures_and_names_what_it_does_not_know(
     with pytest.raises(SystemExit):
         main(["racks-small", "--policies", "last-fit"])
     assert "no such thing as last-fit" in capsys.readouterr().err
+
+
+def test_a_measurement_that_fails_makes_the_command_fail(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    failed = Measured("racks-small", 1, "first-fit", status="FAILED: KeyError")
+    monkeypatch.setattr(command, "measured", lambda *_: failed)
+    with pytest.raises(SystemExit) as ended:
+        main(["racks-small", "--policies", "first-fit"])
+    assert ended.value.code == 1
+    assert "1 of 1 measurements failed" in capsys.readouterr().err
+
+
+def test_an_instance_whose_trace_is_not_here_is_left_out_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    monkeypatch.setattr(catalogue, "ROOT", tmp_path / "clone")
+    main(["openb-small"])
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == "openb-small: left out, the trace isn't here (../shared/data/openb)\n"
 
 
 def test_the_command_says_what_it_measures(capsys: pytest.CaptureFixture[str]) -> None:
