@@ -49,7 +49,8 @@ def columns_of(header: Sequence[str], item: Takes, file: str, line: int | None) 
     for outer in found:
         inner = next((name for name in found if name.startswith(outer + ".")), None)
         if inner and found[inner].path[: len(found[outer].path)] == found[outer].path:
-            tell(f"the columns '{outer}' and '{inner}' are for one field", "keep one way")
+            told = f"the columns '{outer}' and '{inner}' are for one field"
+            tell(told, f"keep one way: '{outer}' takes JSON, which may differ by row")
     for name in _missing(header, item):
         if name not in meant:
             tell(f"the column '{name}' is missing", f"columns here: {', '.join(header)}")
