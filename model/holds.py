@@ -95,7 +95,7 @@ def _no_evidence(host: str, machine: Machine | None, snapshot: Snapshot) -> Reas
     limit = snapshot.policy.stale_after_s
     return Reason.of(
         Code.HARDWARE_STALE,
-        f"{host} last reported {age} s ago (stale after {limit} s)",
+        f"{host} last reported {age:,} s ago (stale after {limit:,} s)",
         host=host,
         age_s=age,
         stale_after_s=limit,

@@ -63,7 +63,11 @@ def advice(reason: Reason) -> str:
 
 def stopped(limit: str) -> str:
     """Return what ended the search, of a limit's name."""
-    return f"stopped by {LIMITS.get(limit, printable(limit))}"
+    return f"stopped by {_limit(limit)}"
+
+
+def _limit(limit: str) -> str:
+    return LIMITS.get(limit, printable(limit))
 
 
 def fleet(snapshot: Snapshot) -> str:
@@ -111,15 +115,15 @@ def proof(account: SolverAccount, took_s: float | None = None) -> str:
     """
     if not account.stages:
         return "nothing to decide"
-    told = _proof(account.stages[0], account.limit_hit)
     searched = sum(stage.wall_s for stage in account.stages)
-    return f"{told} in {seconds(searched if took_s is None else took_s)}"
+    time = seconds(searched if took_s is None else took_s)
+    return _proof(account.stages[0], account.limit_hit, time)
 
 
-def _proof(place: Stage, limit: str | None) -> str:
+def _proof(place: Stage, limit: str | None, time: str) -> str:
     if place.status == "OPTIMAL":
         if place.gap <= 0:
-            return "proven optimal"
-        return f"proven within {share(place.gap)} of the best possible"
-    told = stopped(limit) if limit else "not proven"
+            return f"proven optimal in {time}"
+        return f"proven within {share(place.gap)} of the best possible in {time}"
+    told = f"stopped after {time} by {_limit(limit)}" if limit else f"not proven in {time}"
     return f"{told}, at most {share(place.gap)} from the best possible"

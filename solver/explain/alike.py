@@ -18,6 +18,9 @@ MOST_ROWS = 30
 
 _FIGURE = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 _ASIDE = re.compile(r" \(has .*?\)(?=, |$)")
+_OF_A_SPAN = re.compile(
+    r"(?P<free>\d\S*(?: to \S+)?) of (?P<whole>\S+ to \S+) (?P<like>matching )?free"
+)
 _OF_FIGURES = {
     Code.HARDWARE_STALE,
     Code.GPU_FAULTED,
@@ -101,6 +104,7 @@ def _span(reasons: Sequence[Reason]) -> Reason:
     told = [_between(figures) for figures in zip(*texts, strict=True)]
     parts = _FIGURE.split(first.message)
     message = "".join(part + figure for part, figure in zip(parts, [*told, ""], strict=True))
+    message = _OF_A_SPAN.sub(_free_of_a_span, message)
     numbers: dict[str, Figure] = {}
     for name in first.numbers:
         values = [each.numbers[name] for each in reasons]
@@ -109,6 +113,11 @@ def _span(reasons: Sequence[Reason]) -> Reason:
         if figures and min(figures) < max(figures):
             numbers[f"least_{name}"] = min(figures)
     return first.model_copy(update={"message": message, "numbers": numbers})
+
+
+def _free_of_a_span(match: re.Match[str]) -> str:
+    """Return what is free, of machines that aren't of one size: "0 free, of 4 to 8 there"."""
+    return f"{match['free']} {match['like'] or ''}free, of {match['whole']} there"
 
 
 def _without_aside(message: str) -> str:

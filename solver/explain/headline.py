@@ -18,6 +18,7 @@ from stowplan.solver.asks import Ask, RunClass, queue_order
 from stowplan.solver.explain.nearest import is_kept_out_by_itself, nearest, telling
 from stowplan.solver.explain.rivals import outcompeted
 from stowplan.solver.explain.waiting import READY, Verdict, Why
+from stowplan.solver.matching import gpus
 from stowplan.solver.rooms import Rooms
 from stowplan.solver.situation import Situation
 
@@ -115,8 +116,9 @@ def _over_quota(situation: Situation, each: RunClass) -> Reason | None:
     if held + placed + need <= quota:
         return None
     message = (
-        f"needs {need} GPUs, and {max(0, quota - held - placed)} of workspace {workspace.name}'s "
-        f"quota of {quota} are left ({held} held, {placed} placed in this cycle)"
+        f"needs {need:,} {gpus(need)}; workspace {workspace.name} has "
+        f"{max(0, quota - held - placed):,} left of its quota of {quota:,} "
+        f"({held:,} held, {placed:,} placed in this cycle)"
     )
     terms = workspace.terms.quota if workspace.terms else None
     return Reason.of(
@@ -139,7 +141,7 @@ def _array_is_full(situation: Situation, each: RunClass) -> Reason | None:
         return None
     return Reason.of(
         Code.ARRAY_LIMIT,
-        f"runs {running + started} elements at once, as many as max_parallel allows",
+        f"runs {running + started:,} elements at once, as many as max_parallel allows",
         max_parallel=array.max_parallel,
         running=running,
         placed=started,
@@ -189,13 +191,13 @@ def _too_few_places(situation: Situation, ask: Ask, why: Why) -> Reason:
     if why.closest is None:
         most = _workers_that_fit(situation.rooms_empty, ask)
         code = Code.INSUFFICIENT_CPU if ask.millicores else Code.INSUFFICIENT_MEMORY
-        message = f"needs room for {tasks} workers at once; the empty machines hold {most}"
+        message = f"needs room for {tasks:,} workers at once; the empty machines hold {most:,}"
         return Reason.of(code, message, workers=tasks, fit=fit, need=tasks, whole=most)
     short = why.closest.now[0].reason if why.closest.now else None
     detail = f"; the closest, {why.closest.host.name}: {short.message}" if short else ""
     return Reason.of(
         short.code if short else Code.INSUFFICIENT_CPU,
-        f"needs room for {tasks} workers at once, and {fit} fit{detail}",
+        f"needs room for {tasks:,} workers at once, and {fit:,} fit{detail}",
         workers=tasks,
         fit=fit,
         closest=why.closest.host.name,
@@ -209,7 +211,7 @@ def _workers_that_fit(rooms: Rooms, ask: Ask) -> int:
 
 def _too_few_machines(ask: Ask, why: Why, takers: int) -> Reason:
     tasks = ask.tasks or 0
-    message = f"needs {tasks} different machines, and {takers} could take a worker"
+    message = f"needs {tasks:,} different machines, and {takers:,} could take a worker"
     closed = [verdict for verdict in why.verdicts if is_kept_out_by_itself(verdict)]
     if takers + sum(verdict.count for verdict in closed) >= tasks:
         best = nearest(ask, closed)
@@ -224,6 +226,6 @@ def _nearest(ask: Ask, why: Why) -> Reason:
     best = nearest(ask, why.verdicts)
     reason = telling(best)
     others = why.checked - 1
-    rest = f" ({others} more won't do either)" if others else ""
+    rest = f" ({others:,} more won't do either)" if others else ""
     where = f"the nearest, {best.host.name}" if others else best.host.name
     return _said(reason, f"{where}: {reason.message}{rest}")

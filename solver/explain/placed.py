@@ -10,6 +10,7 @@ from stowplan.model.decision import ChosenShape, Got, Value, Worker
 from stowplan.model.runs import Profile
 from stowplan.solver.asks import Ask
 from stowplan.solver.decode import Seat, Start
+from stowplan.solver.matching import gpus as word_for
 
 
 def workers_of(starts: Sequence[Start]) -> tuple[Worker, ...]:
@@ -44,13 +45,13 @@ def shape_of(ask: Ask, seats: Sequence[Seat]) -> ChosenShape:
 
 @functools.cache
 def _shape(gpus: int, is_array: bool, seats: int, hosts: int) -> ChosenShape:
-    machines = f"{hosts} machine{'s' if hosts > 1 else ''}"
-    each = f"{gpus} GPUs" if gpus else "1 worker"
+    machines = f"{hosts:,} machine{'s' if hosts > 1 else ''}"
+    each = f"{gpus:,} {word_for(gpus)}" if gpus else "1 worker"
     if is_array:
-        text = f"{seats} elements x {each} on {machines}"
+        text = f"{seats:,} element{'s' if seats > 1 else ''} x {each} on {machines}"
         return ChosenShape(tasks=1, gpus_each=gpus, why=text)
     if not gpus and seats != hosts:
-        each = f"{seats} workers in all"
+        each = f"{seats:,} workers in all"
     return ChosenShape(tasks=seats, gpus_each=gpus, why=f"{machines} x {each}")
 
 
@@ -90,8 +91,8 @@ def _got(ask: Ask, seats: Sequence[Seat]) -> Iterator[tuple[str, str, str]]:
         yield "min_memory_gb", f"{ask.min_memory_gb:g} GB", f"{least:.1f} GB"
     if ask.healthy_only:
         unknown = sum(device.health == "unknown" for device in devices)
-        rest = f", {unknown} of unknown health (no sign of failing)" if unknown else ""
-        yield "healthy_only", "no GPU at risk", f"{len(devices) - unknown} healthy{rest}"
+        rest = f", {unknown:,} of unknown health (no sign of failing)" if unknown else ""
+        yield "healthy_only", "no GPU at risk", f"{len(devices) - unknown:,} healthy{rest}"
     if ask.ids:
         yield (
             "pinned_ids",

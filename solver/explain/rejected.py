@@ -22,6 +22,7 @@ from stowplan.solver import points
 from stowplan.solver.explain.alike import MOST_ROWS, Row, Said, ends, rows
 from stowplan.solver.explain.answers import answers
 from stowplan.solver.explain.standing import Seated, Standing
+from stowplan.solver.matching import gpus
 from stowplan.solver.rooms import groups
 
 
@@ -153,7 +154,7 @@ class _Outranked:
 
     def _reason(self, is_riskier: bool, value: int, better: int) -> Reason:
         if is_riskier:
-            text = f"would take {value} GPUs at risk, against {self.risk}"
+            text = f"would take {value} {gpus(value)} at risk, against {self.risk}"
             return Reason.of(
                 Code.OUTRANKED, text, stage="at_risk", value=value, reference=self.risk
             )

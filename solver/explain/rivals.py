@@ -27,13 +27,15 @@ def outcompeted(situation: Situation, each: RunClass) -> Reason | None:
     if not situation.rooms_beside_own(each).fits(each.ask):
         return None
     rivals = _Rivals(situation, each.ask).found()
+    alike = 0 if each.ask.array else len(each.runs) - situation.started[each.name]
+    room = "the room for one such run" if alike > 1 else "the room"  # others took that of the rest
     if not situation.proven or not rivals:
-        took = f"; the room went to {_named(rivals)}" if rivals else ""
+        took = f"; {room} went to {_named(rivals)}" if rivals else ""
         message = f"fits alone{took}; not proven in the time given that it must wait"
         return Reason.of(Code.SOLVER_LIMIT, message, runs=tuple(rivals))
     return Reason.of(
         Code.OUTCOMPETED,
-        f"fits alone; the room went to {_named(rivals)}",
+        f"fits alone; {room} went to {_named(rivals)}",
         runs=tuple(rivals),
     )
 
@@ -160,4 +162,4 @@ class _Rivals:
 
 def _named(runs: Sequence[str]) -> str:
     shown = ", ".join(runs[:NAMED])
-    return f"{shown} and {len(runs) - NAMED} more" if len(runs) > NAMED else shown
+    return f"{shown} and {len(runs) - NAMED:,} more" if len(runs) > NAMED else shown

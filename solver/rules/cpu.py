@@ -25,7 +25,7 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     whole = host.empty.millicores / 1000
     return Reason.of(
         Code.INSUFFICIENT_CPU,
-        f"needs {need:g} cores, {free:g} of {whole:g} free",
+        f"needs {need:,g} cores, {free:,g} of {whole:,g} free",
         need=need,
         free=free,
         whole=whole,

@@ -14,7 +14,7 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
         return None
     return Reason.of(
         Code.HARDWARE_STALE,
-        f"last reported {host.age_s} s ago (stale after {host.stale_after_s} s)",
+        f"last reported {host.age_s:,} s ago (stale after {host.stale_after_s:,} s)",
         age_s=host.age_s,
         stale_after_s=host.stale_after_s,
     )

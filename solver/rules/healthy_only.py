@@ -25,9 +25,10 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
 
 def too_few_healthy(need: int, healthy: int, at_risk: int) -> Reason:
     """Return INSUFFICIENT_HEALTHY_GPUS with its three numbers."""
+    more = f" ({at_risk} more free but at risk)" if at_risk else ""
     return Reason.of(
         Code.INSUFFICIENT_HEALTHY_GPUS,
-        f"needs {need} healthy {gpus(need)}, {healthy} free ({at_risk} more free but at risk)",
+        f"needs {need} healthy {gpus(need)}, {healthy} free{more}",
         need=need,
         healthy_free=healthy,
         at_risk_free=at_risk,

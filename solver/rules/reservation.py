@@ -18,7 +18,7 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
             continue
         begins = booking.begins.strftime("%Y-%m-%d %H:%M:%SZ")
         since = "since" if booking.begins_in_s <= 0 else "from"
-        ends = "" if limit is None else f"; the run may take {limit} s"
+        ends = "" if limit is None else f"; the run may take {limit:,} s"
         if limit is None and booking.begins_in_s > 0:
             ends = "; the run has no time limit"
         return Reason.of(

@@ -148,14 +148,15 @@ def test_the_first_lines_say_what_was_looked_at_and_what_came_of_it() -> None:
 def test_a_gap_is_said_as_what_is_proven_and_a_limit_by_its_name() -> None:
     assert "proven within 0.08 % of the best possible in 0.25 s" in shown(decided(gap=0.0008))
     text = " ".join(shown(decided(gap=0.03, limit="wall_time")).split())
-    assert "stopped by the time limit, at most 3 % from the best possible" in text
+    assert "stopped after 0.25 s by the time limit, at most 3 % from the best possible" in text
 
 
 def test_the_share_of_the_time_limit_is_told_from_the_limit() -> None:
     decision = decided(gap=0.03, limit="deterministic_time")
     for whole in (False, True):
         text = " ".join(shown(decision, whole=whole).split())
-        assert "stopped by its share of the time limit (counted in work), at most 3 %" in text
+        limit = "its share of the time limit (counted in work)"
+        assert f"stopped after 0.25 s by {limit}, at most 3 %" in text
         assert "deterministic_time" not in text
 
 

@@ -23,6 +23,15 @@ def _short(need: float, free: float, whole: float) -> Reason:
     return Reason.of(Code.INSUFFICIENT_CPU, text, need=need, free=free, whole=whole)
 
 
+def test_what_is_free_of_machines_of_several_sizes_is_said_plainly() -> None:
+    full = [_short(99, 0, whole) for whole in range(4, 4 + MANY)]
+    empty = [_short(99, whole, whole) for whole in range(4, 4 + MANY)]
+    [of_full], [of_empty] = rows(_said(*full)), rows(_said(*empty))
+    assert of_full.reasons[0].message == f"needs 99 cores, 0 free, of 4 to {3 + MANY} there"
+    sizes = f"4 to {3 + MANY}"
+    assert of_empty.reasons[0].message == f"needs 99 cores, {sizes} free, of {sizes} there"
+
+
 def _said(*reasons: Reason) -> list[Said]:
     """One host for each reason."""
     return [Said(np.array([place]), 0, ((each,),)) for place, each in enumerate(reasons)]

@@ -54,6 +54,18 @@ def test_machines_that_are_all_down_say_the_same_of_every_run() -> None:
     assert told == {"on all 3 machines; e.g. m: down: power"}
 
 
+def test_figures_of_thousands_have_a_comma() -> None:
+    machines = [machine(f"m{index}", labels={"zone": "b"}) for index in range(1200)]
+    s = snapshot([*machines, machine("n")], [run("a", needs=["net"]), run("b", 3000)])
+    assert headline(s, "a").message == "on all 1,201 machines: without net"
+    policy: Document = {"workspaces": [{"name": "default", "gpu_quota": 5000}]}
+    many = [run("a", array={"size": 2000, "max_parallel": 1000})]
+    told_of = (
+        solve(snapshot([machine("m", cpu_cores=4000)], many, policy=policy)).outcomes[0].reason
+    )
+    assert told_of and told_of.message.startswith("runs 1,000 elements at once")
+
+
 def test_one_host_is_named() -> None:
     s = snapshot([machine("m", labels={"zone": "b"})], [run("a", needs=["net"])])
     assert headline(s, "a").message == "m: without net"

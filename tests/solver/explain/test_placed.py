@@ -53,6 +53,8 @@ def test_the_rung_of_one_worker_is_the_first() -> None:
     [
         (run("a", 2), 1, 2, "1 machine x 2 GPUs"),
         (run("a"), 1, 0, "1 machine x 1 worker"),
+        (run("a", 1), 1, 1, "1 machine x 1 GPU"),
+        (run("a", 1, array={"size": 1}), 1, 1, "1 element x 1 GPU on 1 machine"),
         (run("a", machines=2), 2, 0, "2 machines x 1 worker"),
         (run("a", 2, array={"size": 2}), 1, 2, "2 elements x 2 GPUs on 1 machine"),
     ],

@@ -44,7 +44,7 @@ def test_healthy_gpus_that_are_held_are_not_free() -> None:
     s = snapshot([machine("m", [card(), card()])], [running("r", ("m", 1)), _healthy(2)])
     assert blames(s, "a", "m") == (
         Code.INSUFFICIENT_HEALTHY_GPUS,
-        "needs 2 healthy GPUs, 1 free (0 more free but at risk)",
+        "needs 2 healthy GPUs, 1 free",
         {"need": 2, "healthy_free": 1, "at_risk_free": 0},
     )
 

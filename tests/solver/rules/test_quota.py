@@ -18,7 +18,7 @@ def test_one_gpu_more_than_the_quota_is_too_many() -> None:
     s = snapshot([machine("m", 8)], [running("r", ("m", 2)), run("a", 3)], policy=_quota(4))
     assert headline(s, "a") == (
         Code.QUOTA_EXCEEDED,
-        "needs 3 GPUs, and 2 of workspace default's quota of 4 are left "
+        "needs 3 GPUs; workspace default has 2 left of its quota of 4 "
         "(2 held, 0 placed in this cycle)",
         {"need": 3, "quota": 4, "held": 2, "placed": 0},
     )
