@@ -84,8 +84,9 @@ def add_account(page: Page, decision: Decision) -> None:
         page.add(grid)
     for stage in account.stages:
         if stage.price:
-            told = "had other runs of equal weight been chosen in the tiers above"
-            page.add(words(f"{stage.name}: at most {stage.price:,.10g} more, {told}"))
+            told = f"the lower tiers could have at most {stage.price:,.10g} more"
+            why = "had other runs of equal weight been chosen in the tiers above"
+            page.add(words(f"{stage.name}: {told}, {why}"))
     size = account.model
     by_rule = ", ".join(f"{rule} {rows:,}" for rule, rows in sorted(size.by_rule.items()))
     model = f"{counted(size.variables, 'variable')}, {counted(size.constraints, 'constraint')}"

@@ -414,3 +414,13 @@ def test_colour_is_for_a_terminal() -> None:
     add_decision(page, decided(placed("a")), snapshot(["a"]), whole=False)
     assert "\x1b[" in page.text()
     assert "\x1b[" not in shown(decided(placed("a")))
+
+
+def test_wide_says_what_a_choice_among_equals_may_have_cost_the_lower_tiers() -> None:
+    stage = Stage(
+        name="place", status="OPTIMAL", objective=9, bound=9, gap=0, wall_s=0.1, price=1234
+    )
+    decision = decided(placed("a"))
+    solver = decision.solver.model_copy(update={"stages": (stage,)})
+    text = shown(decision.model_copy(update={"solver": solver}), whole=True)
+    assert "place: the lower tiers could have at most 1,234 more, had other runs of" in text
