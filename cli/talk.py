@@ -78,7 +78,8 @@ def writing(what: str) -> Iterator[None]:
         yield
     except KeyboardInterrupt:
         told = f"interrupted while {what} was being written: the output is cut"
-        raise Failed([told], code=INTERRUPTED) from None
+        below = [""] if sys.stdout.isatty() else []  # the cut line is on the screen
+        raise Failed([*below, told], code=INTERRUPTED) from None
     finally:
         if heeds:
             signal.signal(signal.SIGINT, before)
