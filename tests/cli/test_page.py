@@ -417,10 +417,8 @@ def test_colour_is_for_a_terminal() -> None:
 
 
 def test_wide_says_what_a_choice_among_equals_may_have_cost_the_lower_tiers() -> None:
-    stage = Stage(
-        name="place", status="OPTIMAL", objective=9, bound=9, gap=0, wall_s=0.1, price=1234
-    )
     decision = decided(placed("a"))
+    stage = decision.solver.stages[0].model_copy(update={"price": 1234})
     solver = decision.solver.model_copy(update={"stages": (stage,)})
     page = shown(decision.model_copy(update={"solver": solver}), whole=True)
     text = " ".join(page.split())
