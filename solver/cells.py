@@ -25,7 +25,10 @@ BUCKETS = 10
 MANY = 300
 """Signatures past which those that ask nearly the same become one."""
 
-type Finer = Literal["at_risk", "all"]
+MOST_CELLS = 2000
+"""Cells past which a program isn't made of them."""
+
+type Finer = Literal["least", "at_risk", "all"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +85,10 @@ def merged(grid: Grid, binds: Ints, *, finer: Finer | None = None) -> list[Cell]
     """Return hosts that are alike, together.
 
     Where cores or memory can run short (by `binding`), only hosts with as many free GPUs. `finer`
-    asks that of those with GPUs at risk too; or of all, and of their cores and memory nearly so.
+    asks that of those with GPUs at risk too; or of all, and of their cores and memory nearly so;
+    or of none, at the least.
     """
-    by_free = finer == "all" or bool(binds.any())
+    by_free = finer == "all" or (finer != "least" and bool(binds.any()))
     patterns = [_pattern(grid, family) for family in range(len(grid.families))]
     users_of = [{lot: tuple(sorted(users)) for lot, _, users in kinds} for kinds in grid.kinds]
     buckets = _buckets(grid, binds) if finer == "all" else np.zeros((2, len(grid.hosts)), np.int64)

@@ -3,7 +3,7 @@
 A host's room is a vector: cores, memory, and its pools of GPUs. A pool is a set of GPUs that holds
 all that some classes can use; with every union of pools that overlap among them, workers get their
 GPUs if and only if no pool is overdrawn (Hall's theorem): nobody needs to choose which GPU goes to
-whom before the hosts are settled.
+whom before the hosts are settled. A run that pins GPUs takes exactly those, out of every pool.
 """
 
 from __future__ import annotations
@@ -108,20 +108,34 @@ class Grid:
 
     def free_for(self, index: int, hosts: Ints) -> Ints:
         """Return how many GPUs that a class may use are free on hosts of its own, at the start."""
-        pool_of = [
-            2 + pools.index(own) if own > 0 else 0
-            for own, pools in zip(self.usable[index], self.pools, strict=True)
+        usable = self.usable[index]
+        free = [
+            sum(n for lot, n in enumerate(self.lots[host]) if usable[family] >> lot & 1)
+            for host, family in zip(hosts.tolist(), self.family_of[hosts].tolist(), strict=True)
         ]
-        free: Ints = self.room[np.array(pool_of)[self.family_of[hosts]], hosts]
-        return free
+        return np.array(free, np.int64)
 
     def _usable(self, ask: Ask, host: Host) -> int:
         if not ask.tasks or self.eligibility.fails(ask, host):
             return UNUSABLE
         if not ask.gpus:
             return 0
-        lots = sum(1 << index for index, lot in enumerate(host.lots) if is_usable(ask, lot))
-        return lots or UNUSABLE
+        usable = [(index, lot) for index, lot in enumerate(host.lots) if is_usable(ask, lot)]
+        if sum(len(lot.ids) for _, lot in usable) < ask.gpus:
+            return UNUSABLE
+        return sum(1 << index for index, _ in usable)
+
+    def _takes_all(self, ask: Ask, family: int, usable: int) -> bool:
+        """Whether a worker pins GPUs and takes all that it may on hosts of a family."""
+        return bool(ask.ids) and usable > 0 and self._size(family, usable) == ask.gpus
+
+    def _size(self, family: int, lots: int) -> int:
+        """Return how many GPUs these lots of a family are."""
+        return sum(
+            len(being.ids)
+            for lot, being in enumerate(self.families[family].lots)
+            if lots >> lot & 1
+        )
 
     def _kinds(self, family: int) -> list[tuple[int, bool, frozenset[int]]]:
         found = []
@@ -136,8 +150,15 @@ class Grid:
         return found
 
     def _pools(self, family: int) -> list[int]:
-        found = {usable[family] for usable in self.usable if usable[family] > 0}
-        return sorted(_closed(found))
+        found: set[int] = set()
+        pinned = 0
+        for each, usable in zip(self.classes, self.usable, strict=True):
+            if self._takes_all(each.ask, family, usable[family]):
+                pinned |= usable[family]
+            elif usable[family] > 0:
+                found.add(usable[family])
+        alone = {1 << lot for lot in range(pinned.bit_length()) if pinned >> lot & 1}
+        return sorted(_closed(found) | alone)
 
     def _room(self) -> Ints:
         room = np.full((self.columns, len(self.hosts)), PLENTY, np.int64)
@@ -159,8 +180,9 @@ class Grid:
         return usable, sound
 
     def _find_hosts(self, index: int) -> None:
-        ask, usable = self.classes[index].ask, np.array(self.usable[index], np.int64)
-        there = np.nonzero(usable[self.family_of] != UNUSABLE)[0] if len(self.families) else _NONE
+        ask = self.classes[index].ask
+        may = np.array([own != UNUSABLE for own in self.usable[index]], np.bool_)
+        there = np.nonzero(may[self.family_of])[0] if len(self.families) else _NONE
         self.where.append(there)
         self._pooled.append(self._needs(index, ask.gpus) if ask.gpus else [])
         slots = self.slots(index, self.room)
@@ -184,7 +206,10 @@ class Grid:
             by_family = np.zeros(len(self.families), np.int64)
             for family, own in enumerate(self.usable[index]):
                 if own > 0 and column - 2 < len(self.pools[family]):
-                    by_family[family] = gpus * (own & ~self.pools[family][column - 2] == 0)
+                    pool = self.pools[family][column - 2]
+                    by_family[family] = gpus * (own & ~pool == 0)
+                    if self._takes_all(self.classes[index].ask, family, own):
+                        by_family[family] = self._size(family, own & pool)
             if by_family.any():
                 key = (column, by_family.tobytes())
                 needs.append((column, self._shared.setdefault(key, by_family)))

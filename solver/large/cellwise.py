@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from stowplan.solver import points
-from stowplan.solver.cells import Cell, apart, binding, merged, signatures
+from stowplan.solver.cells import MOST_CELLS, Cell, apart, binding, merged, signatures
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import greedy
@@ -42,7 +42,10 @@ class Cellwise:
         self.grid, self.shared, self.chain = grid, shared, chain
         self._tally = Tally("place")
         self._binds = binding(grid)
-        self.choices = self._program(merged(grid, self._binds))
+        cells = merged(grid, self._binds)
+        if len(cells) > MOST_CELLS:
+            cells = merged(grid, self._binds, finer="least")
+        self.choices = self._program(cells)
         self.bounds = Bounds(self.choices)
         self.layout = greedy(self.choices, lambda it: self.bounds.is_best(it) or chain.is_over())
         self._tally.objective, self._tally.bound = self._weighed()
@@ -79,10 +82,12 @@ class Cellwise:
         """Yield the program over cells, then over smaller ones, then host by host."""
         yield self.choices
         cells = merged(self.grid, self._binds, finer="all")
-        if len(cells) > len(self.choices.cells):
+        if len(self.choices.cells) < len(cells) <= MOST_CELLS:
             yield self._program(cells)
         if sum(len(there) for there in self.grid.where) <= HOST_BY_HOST:
-            yield self._program(apart(self.grid))
+            by_host = Choices(self.grid, self.shared, apart(self.grid), signatures(self.grid))
+            self.chain.measure(by_host.program)
+            yield by_host
 
     def _is_near(self) -> bool:
         """Whether the layout is within the gap asked of the best."""
@@ -116,7 +121,8 @@ class Cellwise:
     def _least_at_risk(self, tally: Tally) -> int:
         """Return a bound on the GPUs at risk; where its cells pack, they give the layout."""
         chain = self.chain
-        choices = self._program(merged(self.grid, self._binds, finer="at_risk"))
+        cells = merged(self.grid, self._binds, finer="at_risk")
+        choices = self._program(cells) if len(cells) <= MOST_CELLS else self.choices
         fixed = choices.fixed(self.layout.started)
         goal = Goal(choices.at_risk_taken(), maximise=False)
         limits = chain.limits("at_risk", 0)

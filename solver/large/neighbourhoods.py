@@ -124,13 +124,15 @@ class Neighbourhoods:
             joining=() if joining is None else members,
         )
         goal = Goal(terms_of(choices), maximise)
+        # A share of a sum in which the highest tier counts a million times is no measure.
+        gap = self._limits.gap if joining is None else 0.0
         hint = values_of(choices, layout)
         kept = keep(choices) if keep else ZERO
         found = search(
             choices.program,
             goal,
             hint,
-            replace(self._limits, deterministic=deterministic),
+            replace(self._limits, deterministic=deterministic, gap=gap),
             trivial=choices.program.range(goal.terms)[maximise],
             also=[kept <= kept.at(hint)] if kept else [],
             interrupt=self._chain.interrupt,

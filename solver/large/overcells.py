@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from stowplan.solver.chain import Chain, Tally
+from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import greedy
 from stowplan.solver.large.bounds import Bounds
 from stowplan.solver.large.evenly import spread_evenly
@@ -13,7 +14,7 @@ from stowplan.solver.layout import Layout
 from stowplan.solver.ledger import Ledger
 from stowplan.solver.program.relaxed import relaxed
 from stowplan.solver.program.search import search
-from stowplan.solver.values import values_of
+from stowplan.solver.values import settle, values_of
 
 OF_TIME = 0.25
 """The share of the stage's time for one tier over cells."""
@@ -30,12 +31,21 @@ def better_over_cells(bounds: Bounds, layout: Layout, chain: Chain, tally: Tally
         values = _searched(bounds, tier, values, chain, tally, share.deterministic * OF_TIME)
         if chain.is_over():
             break
-    values = spread_evenly(choices, values, choices.fixed(choices.started(values)))
-    found = packed(choices, values)
+    found = _on_hosts(choices, values)
     if not Ledger(choices, found).holds():
         return layout
     found = greedy(choices, lambda it: bounds.is_best(it) or chain.is_over(), found)
     return max(layout, found, key=Layout.weights)
+
+
+def _on_hosts(choices: Choices, values: list[int]) -> Layout:
+    """Return the layout that the values come to: host by host as it is, else spread and packed."""
+    by_host = all(len(cell.hosts) == 1 for cell in choices.cells)
+    if by_host and all(len(each.members) == 1 for each in choices.signatures):
+        layout = Layout(choices.grid)
+        settle(choices, values, layout)
+        return layout
+    return packed(choices, spread_evenly(choices, values, choices.fixed(choices.started(values))))
 
 
 def _searched(

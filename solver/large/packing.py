@@ -97,7 +97,8 @@ def _pack(
     """Put workers of a class on the hosts of a cell, as many as fit."""
     grid = layout.grid
     at = grid.positions(index, cell.hosts)
-    one_each = grid.classes[index].ask.tasks != 1
+    ask = grid.classes[index].ask
+    one_each = (ask.tasks or 0) > 1 and not ask.may_share
     tight = cell.cores_bind or cell.memory_binds
     while workers and len(at):
         room = layout.slots(index, at)

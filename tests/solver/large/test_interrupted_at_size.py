@@ -31,7 +31,7 @@ def interrupted(snapshot: Snapshot, after_s: float) -> Decision:
     """Return the decision of a cycle that is asked to stop after so long, as Ctrl-C would."""
 
     @contextmanager
-    def heeding_a_timer() -> Iterator[Interrupt]:
+    def heeding_a_timer(*_: object) -> Iterator[Interrupt]:
         interrupt = Interrupt()
         timer = threading.Timer(after_s, interrupt.ask)
         timer.start()
