@@ -13,8 +13,9 @@ from stowplan.solver.program.parts import Part, parts_of
 
 ROUNDING = 1e-9
 """How far sums of floats may be off, for each unit of their value."""
-TIME_LIMIT_S = 5.0
-"""A guard only: what is solved here takes milliseconds. Prices of any quality give a bound."""
+DETERMINISTIC = 5.0
+"""GLOP's deterministic time at most: what is solved here takes milliseconds. Where it stops, its
+prices give a bound too."""
 
 
 class Relaxed(NamedTuple):
@@ -68,7 +69,7 @@ def _solved(part: Part, maximise: bool) -> linear_solver.ModelSolverHelper:
             model.add_term_to_constraint(index, column, value)
     model.set_maximize(maximise)
     solver = linear_solver.ModelSolverHelper("glop")
-    solver.set_time_limit_in_seconds(TIME_LIMIT_S)
+    solver.set_solver_specific_parameters(f"max_deterministic_time: {DETERMINISTIC}")
     solver.solve(model)
     return solver
 
