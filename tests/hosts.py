@@ -8,11 +8,11 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from stowplan.model.duration import Likely
+from stowplan.model.estimating.duration import Likely
+from stowplan.model.estimating.interruptions import interruptions_of
+from stowplan.model.estimating.tariff import Tariff, offering_tariff
 from stowplan.model.fleet import Billing, Offering, Reclaims
-from stowplan.model.interruptions import interruptions_of
 from stowplan.model.runs import Run
-from stowplan.model.tariff import Tariff, offering_tariff
 
 type Fields = dict[str, Any]  # Any: what a YAML file could hold
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from stowplan.adapters.catalog import Catalog, read_catalog
-from stowplan.adapters.catalog_findings import RowsFinding
-from stowplan.adapters.catalog_rows import UNIFIED
+from stowplan.adapters.catalog.findings import RowsFinding
+from stowplan.adapters.catalog.reading import Catalog, read_catalog
+from stowplan.adapters.catalog.rows import UNIFIED
 from stowplan.model.fleet import Offering
 
 HEADER = ",".join(UNIFIED.columns)

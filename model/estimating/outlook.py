@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from stowplan.model.duration import Likely
+from stowplan.model.estimating.duration import Likely
+from stowplan.model.estimating.parts import Needs, first_start, needs_of, parts_of
+from stowplan.model.estimating.tariff import Tariff
 from stowplan.model.fleet import Starts
 from stowplan.model.money import HOUR_S, beyond_paid, billed_seconds, ceil_div, charge
-from stowplan.model.parts import Needs, first_start, needs_of, parts_of
 from stowplan.model.runs import Run
-from stowplan.model.tariff import Tariff
 
 ASSEMBLY_S = 900
 """How long the hosts of a gang are waited for."""

@@ -15,9 +15,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 
-from stowplan.model.duration import Likely, as_written
+from stowplan.model.estimating.duration import Likely, as_written
+from stowplan.model.estimating.gamma import MOST, UNIT, fitted_step, p50_of, p90_of, thresholds
 from stowplan.model.fleet import Reclaims
-from stowplan.model.gamma import MOST, UNIT, fitted_step, p50_of, p90_of, thresholds
 from stowplan.model.money import HOUR_S, MICRO, ceil_div
 
 EXPONENTIAL = 0

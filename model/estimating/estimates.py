@@ -13,14 +13,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from stowplan.model.columns import Whole, column, over, product
-from stowplan.model.counts import Kinds, kinds_of
-from stowplan.model.duration import Likely
+from stowplan.model.estimating.columns import Whole, column, over, product
+from stowplan.model.estimating.counts import Kinds, kinds_of
+from stowplan.model.estimating.duration import Likely
+from stowplan.model.estimating.outlook import tries
+from stowplan.model.estimating.parts import Needs, needs_of
+from stowplan.model.estimating.tariff import Tariff
 from stowplan.model.money import HOUR_S, MICRO
-from stowplan.model.outlook import tries
-from stowplan.model.parts import Needs, needs_of
 from stowplan.model.runs import Run
-from stowplan.model.tariff import Tariff
 
 type Bools = npt.NDArray[np.bool_]
 

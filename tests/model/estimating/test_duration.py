@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.model.duration import (
+from stowplan.model.estimating.duration import (
     LONGEST_S,
     Likely,
     RunningTime,

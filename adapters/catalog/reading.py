@@ -13,14 +13,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from stowplan.adapters.catalog_cells import plain, zulu
-from stowplan.adapters.catalog_dates import one_each, say_dates
-from stowplan.adapters.catalog_defaults import Defaults, read_defaults
-from stowplan.adapters.catalog_findings import RowsFinding, Tally
-from stowplan.adapters.catalog_memory import sums_up
-from stowplan.adapters.catalog_offers import Offer, Reader
-from stowplan.adapters.catalog_rows import SKYPILOT, Sheet, read_sheet
-from stowplan.adapters.catalog_terms import say_terms
+from stowplan.adapters.catalog.cells import plain, zulu
+from stowplan.adapters.catalog.dates import one_each, say_dates
+from stowplan.adapters.catalog.defaults import Defaults, read_defaults
+from stowplan.adapters.catalog.findings import RowsFinding, Tally
+from stowplan.adapters.catalog.memory import sums_up
+from stowplan.adapters.catalog.offers import Offer, Reader
+from stowplan.adapters.catalog.rows import SKYPILOT, Sheet, read_sheet
+from stowplan.adapters.catalog.terms import say_terms
 from stowplan.adapters.findings import Finding
 from stowplan.adapters.places import invalid
 from stowplan.model.errors import InvalidInput, Problem

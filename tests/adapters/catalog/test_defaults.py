@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.adapters.catalog import Catalog, read_catalog
+from stowplan.adapters.catalog.reading import Catalog, read_catalog
 from stowplan.adapters.findings import Finding
 from stowplan.model.errors import InvalidInput
 from stowplan.model.fleet import Billing, Offering, Reclaims, Startup

@@ -11,13 +11,13 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from stowplan.adapters.catalog_cells import moment, number, plain, usd, zulu
-from stowplan.adapters.catalog_defaults import Defaults
-from stowplan.adapters.catalog_findings import Tally
-from stowplan.adapters.catalog_gpus import is_no_gpu, model_of
-from stowplan.adapters.catalog_memory import each_gpu
-from stowplan.adapters.catalog_regions import class_of
-from stowplan.adapters.catalog_rows import Row
+from stowplan.adapters.catalog.cells import moment, number, plain, usd, zulu
+from stowplan.adapters.catalog.defaults import Defaults
+from stowplan.adapters.catalog.findings import Tally
+from stowplan.adapters.catalog.gpus import is_no_gpu, model_of
+from stowplan.adapters.catalog.memory import each_gpu
+from stowplan.adapters.catalog.regions import class_of
+from stowplan.adapters.catalog.rows import Row
 from stowplan.adapters.cells import BadCell
 from stowplan.model.fleet import Offering
 from stowplan.model.wording import explained

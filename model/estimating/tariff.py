@@ -11,9 +11,9 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from stowplan.model.duration import Likely, as_written
+from stowplan.model.estimating.duration import Likely, as_written
+from stowplan.model.estimating.interruptions import Interruptions, interruptions_of
 from stowplan.model.fleet import Machine, Offering, Starts, Startup, Warm
-from stowplan.model.interruptions import Interruptions, interruptions_of
 from stowplan.model.money import MICRO, micro_of
 
 ASSUMED: Mapping[str, Likely] = {

@@ -11,10 +11,10 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from stowplan.adapters.catalog import Catalog, read_catalog
-from stowplan.adapters.catalog_findings import RowsFinding, spans
-from stowplan.adapters.catalog_rows import SKYPILOT, UNIFIED
-from stowplan.adapters.catalog_yaml import as_yaml
+from stowplan.adapters.catalog.findings import RowsFinding, spans
+from stowplan.adapters.catalog.reading import Catalog, read_catalog
+from stowplan.adapters.catalog.rows import SKYPILOT, UNIFIED
+from stowplan.adapters.catalog.yaml import as_yaml
 from stowplan.adapters.yaml_text import read_yaml
 from stowplan.model.errors import InvalidInput
 from stowplan.model.fleet import Fleet

@@ -3,11 +3,11 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.model.duration import Likely
+from stowplan.model.estimating.duration import Likely
+from stowplan.model.estimating.outlook import outlook
+from stowplan.model.estimating.tariff import ASSUMED, machine_tariff
 from stowplan.model.fleet import Machine, Startup
 from stowplan.model.money import MICRO
-from stowplan.model.outlook import outlook
-from stowplan.model.tariff import ASSUMED, machine_tariff
 from tests.hosts import NOW, asked, later, offering, unknown_billing, work
 from tests.strategies import examples
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from stowplan.model.duration import Likely
+from stowplan.model.estimating.duration import Likely
+from stowplan.model.estimating.tariff import Tariff
 from stowplan.model.money import MICRO, ceil_div
 from stowplan.model.runs import Run
-from stowplan.model.tariff import Tariff
 
 
 class Needs(NamedTuple):

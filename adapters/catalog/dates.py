@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Sequence
 
-from stowplan.adapters.catalog_cells import plain
-from stowplan.adapters.catalog_findings import Tally
-from stowplan.adapters.catalog_offers import Offer
+from stowplan.adapters.catalog.cells import plain
+from stowplan.adapters.catalog.findings import Tally
+from stowplan.adapters.catalog.offers import Offer
 
 _LONG_AGO = dt.datetime.min.replace(tzinfo=dt.UTC)
 

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.adapters.catalog import Catalog, read_catalog
-from stowplan.adapters.catalog_findings import RowsFinding
+from stowplan.adapters.catalog.findings import RowsFinding
+from stowplan.adapters.catalog.reading import Catalog, read_catalog
 from stowplan.model.fleet import Fleet
 from tests.adapters.catalogs import gb_each, out
 
-REAL = Path(__file__).parents[2].parent / "shared/data/catalog"
+REAL = Path(__file__).parents[3].parent / "shared/data/catalog"
 pytestmark = pytest.mark.skipif(
     not REAL.is_dir(), reason="the collection of real catalogs isn't beside this repository"
 )

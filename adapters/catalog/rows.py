@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from stowplan.adapters.catalog_findings import Tally
+from stowplan.adapters.catalog.findings import Tally
 from stowplan.adapters.places import invalid
 from stowplan.adapters.text_files import decoded, read_bytes, read_stdin_bytes
 from stowplan.model.errors import InvalidInput, Problem

@@ -5,21 +5,21 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator
 
-from stowplan.model.breakdown import lines
 from stowplan.model.decision import CostLine, Duration, Estimate, StartupTime
 from stowplan.model.decision import Span as Shown
-from stowplan.model.duration import RunningTime
-from stowplan.model.money import MICRO, usd_of, written
-from stowplan.model.outlook import (
+from stowplan.model.estimating.breakdown import lines
+from stowplan.model.estimating.duration import RunningTime
+from stowplan.model.estimating.outlook import (
     assembly_bound,
     first_hold,
     minimum_charge,
     outlook,
     start_end_charge,
 )
-from stowplan.model.parts import first_start, needs_of
+from stowplan.model.estimating.parts import first_start, needs_of
+from stowplan.model.estimating.tariff import Tariff
+from stowplan.model.money import MICRO, usd_of, written
 from stowplan.model.runs import Run
-from stowplan.model.tariff import Tariff
 
 HOLDS = dt.timedelta(minutes=31)
 """How long an estimate holds at most."""

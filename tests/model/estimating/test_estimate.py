@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.model.breakdown import lines
 from stowplan.model.decision import Estimate
-from stowplan.model.duration import Likely, RunningTime, running_time
-from stowplan.model.estimate import UNKNOWN_TIME, estimate
-from stowplan.model.outlook import outlook
+from stowplan.model.estimating.breakdown import lines
+from stowplan.model.estimating.duration import Likely, RunningTime, running_time
+from stowplan.model.estimating.estimate import UNKNOWN_TIME, estimate
+from stowplan.model.estimating.outlook import outlook
+from stowplan.model.estimating.tariff import Tariff
 from stowplan.model.runs import Run
-from stowplan.model.tariff import Tariff
 from tests.hosts import NOW, asked, later, offering, runs, spans, tariffs, unknown_billing, work
 from tests.strategies import examples
 

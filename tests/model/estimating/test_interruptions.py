@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.model.duration import Likely
-from stowplan.model.fleet import Reclaims
-from stowplan.model.gamma import (
+from stowplan.model.estimating.duration import Likely
+from stowplan.model.estimating.gamma import (
     HIGHEST,
     LOWEST,
     MOST,
@@ -18,7 +17,8 @@ from stowplan.model.gamma import (
     share_below,
     thresholds,
 )
-from stowplan.model.interruptions import Law, interruptions_of, law_through
+from stowplan.model.estimating.interruptions import Law, interruptions_of, law_through
+from stowplan.model.fleet import Reclaims
 from stowplan.model.money import MICRO
 from tests.hosts import reclaims, spans
 from tests.strategies import examples

@@ -4,13 +4,13 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.model.duration import Likely
+from stowplan.model.estimating.duration import Likely
+from stowplan.model.estimating.outlook import Outlook, bill_of, outlook, risked
+from stowplan.model.estimating.parts import needs_of, parts_of
+from stowplan.model.estimating.tariff import Tariff
 from stowplan.model.fleet import Starts
 from stowplan.model.money import MICRO
-from stowplan.model.outlook import Outlook, bill_of, outlook, risked
-from stowplan.model.parts import needs_of, parts_of
 from stowplan.model.runs import Run
-from stowplan.model.tariff import Tariff
 from tests.hosts import runs, spans, tariffs
 from tests.strategies import examples
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from stowplan.adapters.catalog_defaults import Defaults
-from stowplan.adapters.catalog_findings import Tally
+from stowplan.adapters.catalog.defaults import Defaults
+from stowplan.adapters.catalog.findings import Tally
 from stowplan.model.fleet import Offering
 
 _FIELDS = {

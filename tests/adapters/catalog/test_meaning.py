@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.adapters.catalog import provider_of, read_catalog
+from stowplan.adapters.catalog.reading import provider_of, read_catalog
 from stowplan.model.fleet import Price
 from tests.adapters.catalogs import (
     A100,

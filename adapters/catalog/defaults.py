@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from stowplan.adapters.catalog_cells import number, plain
-from stowplan.adapters.catalog_findings import Tally
-from stowplan.adapters.catalog_rows import csv_records
+from stowplan.adapters.catalog.cells import number, plain
+from stowplan.adapters.catalog.findings import Tally
+from stowplan.adapters.catalog.rows import csv_records
 from stowplan.adapters.cells import BadCell
 from stowplan.adapters.places import invalid
 from stowplan.adapters.text_files import read_bytes

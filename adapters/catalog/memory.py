@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from stowplan.adapters.catalog_cells import number, plain
-from stowplan.adapters.catalog_gpus import Model, model_of
-from stowplan.adapters.catalog_rows import SKYPILOT, Row
+from stowplan.adapters.catalog.cells import number, plain
+from stowplan.adapters.catalog.gpus import Model, model_of
+from stowplan.adapters.catalog.rows import SKYPILOT, Row
 from stowplan.adapters.cells import BadCell
 
 _SIZE = re.compile(r"['\"]SizeInMiB['\"]\s*:\s*([^,}\s]+)")

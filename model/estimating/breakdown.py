@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stowplan.model.duration import Likely, RunningTime
+from stowplan.model.estimating.duration import Likely, RunningTime
+from stowplan.model.estimating.outlook import bill_of
+from stowplan.model.estimating.parts import Needs, Parts, interruptions, needs_of, parts_of, restart
+from stowplan.model.estimating.tariff import Tariff
 from stowplan.model.money import charge, written
-from stowplan.model.outlook import bill_of
-from stowplan.model.parts import Needs, Parts, interruptions, needs_of, parts_of, restart
 from stowplan.model.runs import Run
-from stowplan.model.tariff import Tariff
 
 
 class Line(NamedTuple):

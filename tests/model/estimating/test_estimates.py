@@ -6,13 +6,13 @@ from decimal import Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.model.columns import column, product
-from stowplan.model.duration import Likely
-from stowplan.model.estimates import Outlooks, outlooks, tariffs_of
+from stowplan.model.estimating.columns import column, product
+from stowplan.model.estimating.duration import Likely
+from stowplan.model.estimating.estimates import Outlooks, outlooks, tariffs_of
+from stowplan.model.estimating.outlook import outlook, risked
+from stowplan.model.estimating.tariff import Tariff
 from stowplan.model.fleet import Starts
-from stowplan.model.outlook import outlook, risked
 from stowplan.model.runs import Run
-from stowplan.model.tariff import Tariff
 from tests.hosts import asked, offering, runs, spans, tariffs, work
 from tests.strategies import examples
 

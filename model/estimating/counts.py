@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stowplan.model.columns import Whole, column, over, product
-from stowplan.model.duration import Likely
-from stowplan.model.gamma import MOST, UNIT, thresholds
-from stowplan.model.interruptions import Interruptions, last_gap
+from stowplan.model.estimating.columns import Whole, column, over, product
+from stowplan.model.estimating.duration import Likely
+from stowplan.model.estimating.gamma import MOST, UNIT, thresholds
+from stowplan.model.estimating.interruptions import Interruptions, last_gap
 from stowplan.model.money import HOUR_S, MICRO
 
 

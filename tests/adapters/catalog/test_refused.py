@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stowplan.adapters.catalog import read_catalog
+from stowplan.adapters.catalog.reading import read_catalog
 from stowplan.model.errors import InvalidInput
 from tests.adapters.catalogs import A100, HEADER, SKY, sky, write
 

@@ -1,0 +1,1 @@
+"""Price catalogs of clouds, read into offerings."""

@@ -1,0 +1,1 @@
+"""Estimates: what a run costs on a host, and when it finishes."""
