@@ -14,7 +14,7 @@ from stowplan.cli.formats import as_json, as_yaml
 from stowplan.cli.talk import Failed, errors, put, warn
 
 if TYPE_CHECKING:
-    from stowplan.adapters.catalog import Catalog
+    from stowplan.adapters.catalog.reading import Catalog
 
 
 def _moment(ctx: click.Context, param: click.Parameter, value: str | None) -> dt.datetime | None:
@@ -172,8 +172,8 @@ def catalog(
       stowplan import catalog offerings.csv --defaults provider_defaults.csv
       stowplan import catalog lambda/vms.csv --as-of 2026-05-20
     """
-    from stowplan.adapters.catalog import read_catalog
-    from stowplan.adapters.catalog_yaml import as_yaml as many_as_yaml
+    from stowplan.adapters.catalog.reading import read_catalog
+    from stowplan.adapters.catalog.yaml import as_yaml as many_as_yaml
 
     read = read_catalog(
         [Path(file) for file in files],
