@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -100,13 +101,17 @@ def nvidia_smi(
         cpu_cores=cpu_cores,
         memory_bytes=memory_bytes,
     )
-    findings = [str(finding) for finding in imported.findings]
-    if strict and findings:
-        raise Failed(errors(findings), code=2)
-    warn(findings)
+    _tell(imported.findings, strict)
     document = imported.document()
-    as_text = as_json(json.dumps(document, indent=1)) if form == "json" else as_yaml(document)
-    put(as_text)
+    put(as_json(json.dumps(document, indent=1)) if form == "json" else as_yaml(document))
+
+
+def _tell(findings: Iterable[object], strict: bool) -> None:
+    """Warn of what was found, or fail of it where it is to count as an error."""
+    told = [str(finding) for finding in findings]
+    if strict and told:
+        raise Failed(errors(told), code=2)
+    warn(told)
 
 
 def _account(read: Catalog) -> str:
@@ -182,10 +187,7 @@ def catalog(
         as_of=as_of,
         now=now,
     )
-    findings = [str(finding) for finding in read.findings]
-    if strict and findings:
-        raise Failed(errors(findings), code=2)
-    warn(findings)
+    _tell(read.findings, strict)
     document = read.document()
     put(as_json(json.dumps(document, indent=1)) if form == "json" else many_as_yaml(document))
     click.echo(_account(read), err=True)

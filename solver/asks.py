@@ -62,6 +62,11 @@ class Ask:
         return tuple(getattr(self, each.name) for each in fields(self) if each.name not in _AMOUNTS)
 
     @property
+    def keeps_apart(self) -> bool:
+        """Whether no two workers of one run may be on one host."""
+        return (self.tasks or 0) > 1 and not self.may_share
+
+    @property
     def units(self) -> int:
         """What one run of the class weighs, before its age: its GPUs, else its workers."""
         return self.all_gpus or self.tasks or 1

@@ -71,7 +71,7 @@ class Signature:
     @property
     def keeps_apart(self) -> bool:
         """Whether no two workers of one run may be on one host; then it has only one class."""
-        return (self.ask.tasks or 0) > 1 and not self.ask.may_share
+        return self.ask.keeps_apart
 
 
 def apart(grid: Grid, hosts: Iterable[int] | None = None) -> list[Cell]:
@@ -142,7 +142,7 @@ def _of_all(grid: Grid, members: Sequence[int]) -> Signature:
 def _signature(grid: Grid, index: int, binds: Ints, per_octave: int) -> object:
     """Return what classes of one signature share; amounts are in so many steps to a doubling."""
     ask = grid.classes[index].ask
-    if (ask.tasks or 0) > 1 and not ask.may_share:
+    if ask.keeps_apart:
         return index
     cores, memory = binds.any(axis=1).tolist()
     amounts: tuple[int, ...] = (ask.millicores * bool(cores), ask.memory_bytes * bool(memory))

@@ -15,7 +15,7 @@ import numpy as np
 from stowplan.solver.asks import Ask, queue_order
 from stowplan.solver.choices import Choices
 from stowplan.solver.grid import ALL, CORES, MEMORY, Ints
-from stowplan.solver.layout import Layout
+from stowplan.solver.layout import Layout, in_turn
 from stowplan.solver.ledger import Ledger
 
 type Order = Callable[[_Candidate], tuple[float, ...]]
@@ -181,15 +181,14 @@ def like_itself(layout: Layout, index: int, at: Ints | slice = ALL) -> Ints:
 def _start(layout: Layout, candidate: _Candidate, most: int, choice: Choice) -> int:
     """Start as many runs of a cohort as the hosts take, at most so many; return how many."""
     index, ask = candidate.index, candidate.ask
-    tasks, apart = ask.tasks or 0, (ask.tasks or 0) > 1 and not ask.may_share
-    slots = layout.slots(index)
-    runs = _most_apart(slots, tasks, most) if apart else min(most, int(slots.sum()) // tasks)
+    tasks, slots = ask.tasks or 0, layout.slots(index)
+    together = min(most, int(slots.sum()) // tasks)
+    runs = _most_apart(slots, tasks, most) if ask.keeps_apart else together
     if not runs:
         return 0
     order = choice(layout, index)
-    room = np.minimum(slots[order], runs if apart else runs * tasks)
-    before = np.cumsum(room) - room
-    taken = np.clip(runs * tasks - before, 0, room)
+    room = np.minimum(slots[order], runs if ask.keeps_apart else runs * tasks)
+    taken = in_turn(runs * tasks, room)
     used = taken > 0
     layout.put(index, order[used], taken[used])
     layout.started[index][candidate.cohort] += runs

@@ -104,3 +104,10 @@ class Layout:
             )
             tiers[each.ask.priority] = tiers.get(each.ask.priority, 0) + weight
         return tuple(tiers[priority] for priority in sorted(tiers, reverse=True))
+
+
+def in_turn(workers: int, room: Ints) -> Ints:
+    """Return how many of these workers each host takes, the hosts filled one after the other."""
+    before = np.cumsum(room) - room
+    taken: Ints = np.clip(workers - before, 0, room)
+    return taken

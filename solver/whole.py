@@ -7,11 +7,9 @@ them most is found; likewise the fewest GPUs at risk, and the most points.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from stowplan.solver import points
-from stowplan.solver.asks import RunClass
 from stowplan.solver.bound import most_weight, weight
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
@@ -81,7 +79,7 @@ class Whole:
         """Give out the fewest GPUs at risk; other runs of the same weight may start instead."""
         goal = Goal(self.choices.at_risk_taken(), maximise=False)
         self._finish("at_risk", goal, 0)
-        self._fix(self.choices.classes)
+        self.fixed = self.choices.fixed(self.choices.started(self.values))
         if goal.terms:
             self.rows.append(goal.terms <= goal.terms.at(self.values))
 
@@ -149,12 +147,6 @@ class Whole:
             layout.start_oldest(index, sum(started))
         fill(self.choices, layout)
         self.values = values_of(self.choices, layout)
-
-    def _fix(self, classes: Sequence[RunClass]) -> None:
-        """Keep how many runs of these classes start."""
-        for each in classes:
-            for column in self.choices.starts(each).terms:
-                self.fixed[column] = self.values[column]
 
 
 def _rank(run: str, host: str) -> int:

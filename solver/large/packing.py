@@ -15,7 +15,7 @@ from stowplan.solver.cells import Cell
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import Choice, fullest_first
 from stowplan.solver.grid import ALL, CORES, MEMORY, Grid, Ints
-from stowplan.solver.layout import Layout
+from stowplan.solver.layout import Layout, in_turn
 
 AT_ONCE = 4
 """A quarter of the hosts, those with the most room, take one worker each before all are compared
@@ -45,12 +45,8 @@ def _packed(choices: Choices, values: Sequence[int], order: Order, choice: Choic
     """A class of several workers a run of which any can't be packed starts none of them here."""
     grid = choices.grid
     layout = Layout(grid)
-    left = [
-        sum(choices.starting(each, cohort).at(values) for cohort in range(len(each.cohorts)))
-        for each in grid.classes
-    ]
-    most = list(left)
-    wanted = [left[index] * (each.ask.tasks or 0) for index, each in enumerate(grid.classes)]
+    most = [sum(started) for started in choices.started(values)]
+    wanted = [most[index] * (each.ask.tasks or 0) for index, each in enumerate(grid.classes)]
     for cell in choices.cells:
         dealt = _dealt(choices, cell, values, wanted)
         for index, workers in sorted(dealt, key=lambda pair: order(grid, pair[0]), reverse=True):
@@ -97,12 +93,10 @@ def _pack(
     """Put workers of a class on the hosts of a cell, as many as fit."""
     grid = layout.grid
     at = grid.positions(index, cell.hosts)
-    ask = grid.classes[index].ask
-    one_each = (ask.tasks or 0) > 1 and not ask.may_share
     tight = cell.cores_bind or cell.memory_binds
     while workers and len(at):
         room = layout.slots(index, at)
-        if one_each:
+        if grid.classes[index].ask.keeps_apart:
             there = [layout.there[host].get(index, 0) for host in grid.where[index][at].tolist()]
             room = np.minimum(room, most_on_one - np.array(there, np.int64))
         at, room = at[room > 0], room[room > 0]
@@ -111,8 +105,7 @@ def _pack(
             taken = np.ones(len(order), np.int64)[:workers]
         else:
             order = choice(layout, index, at)
-            before = np.cumsum(room[order]) - room[order]
-            taken = np.clip(workers - before, 0, room[order])
+            taken = in_turn(workers, room[order])
         order, taken = order[: len(taken)][taken > 0], taken[taken > 0]
         layout.put(index, at[order], taken)
         workers -= int(taken.sum())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -11,8 +10,8 @@ from ortools.sat.python import cp_model
 
 from tests.bench.plain import Ints
 from tests.bench.policies.answer import Answer, Task
-from tests.bench.policies.counts import Counts, counts_model, each_host, handed_out
-from tests.bench.policies.exact import THREADS, AtLeast, Found, by_tier
+from tests.bench.policies.counts import counts_model, each_host, handed_out
+from tests.bench.policies.exact import THREADS, Found, Question, by_tier
 
 type Columns = NDArray[np.object_]
 
@@ -25,14 +24,8 @@ def cpsat(task: Task) -> Answer:
     return replace(answer, placed=handed_out(task.problem, bins, model, values))
 
 
-def _solved(
-    counts: Counts,
-    objective: Ints,
-    kept: Sequence[AtLeast],
-    start: Ints | None,
-    seconds: float,
-    gap: float,
-) -> Found:
+def _solved(asked: Question) -> Found:
+    counts, start = asked.counts, asked.start
     model = cp_model.CpModel()
     columns = np.array([model.new_int_var(0, most, "") for most in counts.upper.tolist()])
     ends = np.searchsorted(counts.row, np.arange(len(counts.at_most) + 1))
@@ -40,15 +33,15 @@ def _solved(
         inside = slice(ends[row], ends[row + 1])
         terms = columns[counts.column[inside]].tolist()
         model.add(cp_model.LinearExpr.weighted_sum(terms, counts.entry[inside].tolist()) <= most)
-    for each in kept:
+    for each in asked.kept:
         model.add(_sum(columns, each.weights) >= each.least)
-    model.maximize(_sum(columns, objective))
+    model.maximize(_sum(columns, asked.objective))
     for column, value in zip(columns, [] if start is None else start.tolist(), strict=False):
         model.add_hint(column, value)
     solver = cp_model.CpSolver()
     solver.parameters.num_workers = THREADS
-    solver.parameters.max_time_in_seconds = seconds
-    solver.parameters.relative_gap_limit = gap
+    solver.parameters.max_time_in_seconds = asked.seconds
+    solver.parameters.relative_gap_limit = asked.gap
     status = solver.solve(model)
     values = None
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):

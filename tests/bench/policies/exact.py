@@ -6,9 +6,8 @@ Each priority gets an equal part of the time that is left.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -36,19 +35,21 @@ class AtLeast:
     least: int
 
 
-class Solver(Protocol):
-    """Maximises an objective over a counts model."""
+@dataclass(frozen=True)
+class Question:
+    """What is to be maximised over a counts model, and for how long."""
 
-    def __call__(
-        self,
-        counts: Counts,
-        objective: Ints,
-        kept: Sequence[AtLeast],
-        start: Ints | None,
-        seconds: float,
-        gap: float,
-    ) -> Found:
-        """Return the best found; `start` is an answer to begin from."""
+    counts: Counts
+    objective: Ints
+    kept: Sequence[AtLeast]
+    start: Ints | None
+    """An answer to begin from."""
+    seconds: float
+    gap: float
+
+
+type Solver = Callable[[Question], Found]
+"""Returns the best that it finds."""
 
 
 def by_tier(task: Task, model: Counts, solver: Solver) -> tuple[Ints, Answer]:
@@ -63,7 +64,7 @@ def by_tier(task: Task, model: Counts, solver: Solver) -> tuple[Ints, Answer]:
         weights = of_tier(problem, model, tier)
         seconds = (ends - time.monotonic()) / (len(problem.tiers) - number)
         start = values if number else None
-        found = solver(model, weights, kept, start, max(0.1, seconds), task.gap)
+        found = solver(Question(model, weights, kept, start, max(0.1, seconds), task.gap))
         values = values if found.values is None else found.values
         kept.append(AtLeast(weights, int(weights @ values)))
         bound += found.bound

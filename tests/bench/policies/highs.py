@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tests.bench.plain import GPUS, MIB, MILLICORES, Ints, Problem, taken
 from tests.bench.policies.answer import Answer, Task
 from tests.bench.policies.counts import Bins, Counts, alike, counts_model, each_host, handed_out
-from tests.bench.policies.exact import THREADS, AtLeast, Found, by_tier
+from tests.bench.policies.exact import THREADS, AtLeast, Found, Question, by_tier
 from tests.bench.policies.online import decreasing
 
 
@@ -41,26 +41,19 @@ def highs(task: Task) -> Answer:
     )
 
 
-def _solved(
-    counts: Counts,
-    objective: Ints,
-    kept: Sequence[AtLeast],
-    start: Ints | None,
-    seconds: float,
-    gap: float,
-) -> Found:
+def _solved(asked: Question) -> Found:
     solver = highspy.Highs()  # type: ignore[no-untyped-call]  # its stubs leave it out
     solver.silent()
     for option, value in (
-        ("time_limit", seconds),
+        ("time_limit", asked.seconds),
         ("threads", THREADS),
-        ("mip_rel_gap", gap),
+        ("mip_rel_gap", asked.gap),
     ):
         solver.setOptionValue(option, value)
-    solver.passModel(_program(counts, objective, kept))
-    if start is not None:
+    solver.passModel(_program(asked.counts, asked.objective, asked.kept))
+    if asked.start is not None:
         known = highspy.HighsSolution()
-        known.col_value = start.astype(float).tolist()
+        known.col_value = asked.start.astype(float).tolist()
         solver.setSolution(known)
     solver.run()
     told = solver.getInfo()
