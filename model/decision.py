@@ -72,7 +72,9 @@ class CostLine(Frozen):
 
     what: str
     usd: Decimal
+    usd_p90: Decimal | None = None
     seconds: int | None = None
+    seconds_p90: int | None = None
     source: str | None = None
 
 

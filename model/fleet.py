@@ -232,11 +232,12 @@ class Warm(Frozen):
 
 
 class Billing(Frozen):
-    """How use is rounded and from when it is charged."""
+    """How use is rounded and from when it is charged; what isn't given isn't known."""
 
-    increment_s: Positive = 1
-    minimum_s: Seconds = 0
-    starts: Literal["creation", "ready"] = "creation"
+    increment_s: Positive | None = None
+    minimum_s: Seconds | None = None
+    starts: Literal["creation", "ready"] | None = None
+    source: str | None = None
 
 
 class Startup(Frozen):
@@ -247,6 +248,7 @@ class Startup(Frozen):
     pull_mib_per_s: Number | None = None
     restore_mib_per_s: Number | None = None
     warm_s: Seconds | None = None
+    source: str | None = None
 
 
 class Starts(Frozen):
@@ -284,7 +286,7 @@ class Offering(Frozen):
     warm: Count | Warm = 0
     billing: Billing = Billing()
     startup: Startup = Startup()
-    teardown_s: Seconds = 0
+    teardown_s: Seconds | None = None
     starts: Starts = Starts()
     health: Share = 1
     price: Price = Price()

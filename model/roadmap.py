@@ -19,25 +19,12 @@ if TYPE_CHECKING:
     from stowplan.model.snapshot import Snapshot
 
 ASKS: dict[str, str] = {
-    "fleet.offerings": "cloud offerings",
-    "fleet.machines[].rate_usd_per_hour": "money",
-    "fleet.machines[].paid_until": "money",
-    "fleet.machines[].byoc_pool": "money",
     "fleet.machines[].constraints.power_budget_w": "power budgets",
     "runs[].gpus.policy": "gangs across machines",
     "runs[].topology": "gangs across machines",
     "runs[].network": "gangs across machines",
-    "runs[].placement.complete_by": "money and deadlines",
-    "runs[].placement.max_cost_usd": "money and deadlines",
-    "runs[].placement.max_rate_usd_per_hour": "money and deadlines",
-    "runs[].placement.interruptible": "cloud offerings",
-    "runs[].placement.pool": "cloud offerings",
-    "runs[].placement.if_match": "money and deadlines",
     "runs[].service": "services",
-    "policy.bands": "money and deadlines",
     "policy.margins": "services",
-    "policy.budgets": "money and deadlines",
-    "policy.workspaces[].balance_usd": "money and deadlines",
     "policy.workspaces[].entitlements": "services",
     "policy.workspaces[].models_permitted": "services",
     "policy.workspaces[].batch_records_left": "services",
@@ -55,32 +42,19 @@ FACTS: dict[str, str] = {
     "fleet.machines[].devices[].power_limit_w": "power budgets",
     "fleet.machines[].rdma[].rate_gbps": "gangs across machines",
     "fleet.machines[].rdma[].at_risk": "gangs across machines",
-    "runs[].labels": "estimates",
-    "runs[].expected_duration_s": "estimates",
-    "runs[].measured_duration_s": "estimates",
-    "runs[].image_mib": "estimates",
-    "runs[].checkpoint": "estimates",
-    "runs[].started_at": "estimates",
-    "runs[].placed.rate_usd_per_hour": "money and deadlines",
-    "runs[].placement.profile": "money",
-    "policy.assumed_available": "cloud offerings",
     "policy.workspaces[].terms.model": "services",
-    "knowledge.cards": "estimates and services",
+    "knowledge.cards": "services",
     "knowledge.runtimes": "services",
     "knowledge.models": "services",
     "knowledge.measurements": "services",
     "knowledge.observations": "services",
-    "knowledge.durations": "estimates",
 }
 """Fields that say something no rule reads yet."""
 
 VALUES: dict[str, tuple[str, ...]] = {"policy.queue": ("backfill",)}
 """Values of a field that this version can't act on yet."""
 
-_BECAUSE = {"runs[].placement.profile": "every host here costs the same"}
-"""Why a fact changes nothing for now, where its feature alone doesn't tell."""
-
-_SAYS_NOTHING: tuple[object, ...] = (None, 0, (), {}, "balanced")
+_SAYS_NOTHING: tuple[object, ...] = (None, 0, (), {})
 """Values of a fact with which nothing is said. An ask of 0, or for none of a list, asks a lot."""
 
 
@@ -158,5 +132,4 @@ def unread(snapshot: Snapshot) -> Iterator[str]:
     there = {field for field, _, value in _set(snapshot, _FACTS) if value not in _SAYS_NOTHING}
     for field, feature in FACTS.items():
         if field in there:
-            because = f": {_BECAUSE[field]}" if field in _BECAUSE else ""
-            yield f"{field} is not used yet ({feature}){because}"
+            yield f"{field} is not used yet ({feature})"

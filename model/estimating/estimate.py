@@ -51,7 +51,9 @@ def estimate(
             CostLine(
                 what=line.what,
                 usd=usd_of(line.micro.p50),
+                usd_p90=usd_of(line.micro.p90),
                 seconds=line.seconds.p50,
+                seconds_p90=line.seconds.p90,
                 source=line.source,
             )
             for line in lines(run, tariff, running, hosts)
