@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from stowplan.model.errors import Again, Item, Path, Problem
+from stowplan.model.estimating.token import rate_in
 from stowplan.model.holds import holding
 from stowplan.model.ranges import holds_range
 from stowplan.model.roadmap import refused
@@ -92,6 +93,12 @@ def _run(run: Run) -> Iterator[Problem]:
                 yield Problem((*path, *field.split(".")), message, "leave one of them out")
     if run.array:
         yield from _array(run, path)
+    if run.placement.if_match is not None:
+        try:
+            rate_in(run.placement.if_match)
+        except ValueError as error:
+            told = "the If-Match token that `stowplan estimate` prints, whole"
+            yield Problem((*path, "placement", "if_match"), str(error), told)
     yield from _placed(run, path)
 
 

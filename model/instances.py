@@ -9,6 +9,7 @@ from typing import NamedTuple
 from stowplan.model.fleet import Device, Machine, Offering, Warm
 from stowplan.model.policy import Policy
 
+
 class Instances(NamedTuple):
     """How many instances of an offering can start now."""
 
@@ -18,7 +19,7 @@ class Instances(NamedTuple):
     """Ones to be created."""
 
     @property
-    def count(self) -> int:
+    def number(self) -> int:
         """All of them."""
         return self.warm + self.cold
 

@@ -22,6 +22,8 @@ class Room:
     memory_bytes: int
     devices: frozenset[str]
     """Ids of the GPUs that no run holds, whatever their health."""
+    instances: int = 1
+    """Of an offering: how many can still be had; the rest is the room of each of them."""
 
     def less(self, millicores: int, memory_bytes: int, devices: frozenset[str]) -> Room:
         """Return what is left when a worker takes this much."""
@@ -29,6 +31,7 @@ class Room:
             self.millicores - millicores,
             self.memory_bytes - memory_bytes,
             self.devices - devices,
+            self.instances,
         )
 
 

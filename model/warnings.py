@@ -53,7 +53,7 @@ def _few(sentences: Iterable[str]) -> Iterator[str]:
 
 
 def _empty(snapshot: Snapshot) -> Iterator[str]:
-    if not snapshot.fleet.machines:
+    if not snapshot.fleet.machines and not snapshot.fleet.offerings:
         yield "the fleet has no machines: every run waits"
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 
+from stowplan.model.estimating.parts import needs_of
 from stowplan.model.fleet import Vendor
 from stowplan.model.runs import Profile, Run
 from stowplan.model.shape import Shape, demand_of
@@ -17,7 +18,19 @@ AGEING_STEPS = 8
 MOST_STEPS = 64
 
 
-_AMOUNTS = {"priority", "tasks", "may_share", "millicores", "memory_bytes", "profile", "array"}
+_AMOUNTS = {
+    "priority", "tasks", "may_share", "millicores", "memory_bytes", "profile", "array", "work",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Work:
+    """What of a run decides its costs, its end, and how it may choose by them."""
+
+    key: Hashable
+    """Equal for runs in which all of that is."""
+    run: Run = field(compare=False)
+    """One of them."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +59,8 @@ class Ask:
     profile: Profile
     array: str | None
     """The array's name: its elements make a class of their own."""
+    work: Work | None = None
+    """None where nothing costs anything, and no time is set: then no host is dearer or slower."""
 
     def __hash__(self) -> int:
         return self._hash
@@ -58,8 +73,10 @@ class Ask:
     @cached_property
     def standing(self) -> Hashable:
         """What rules read of it that don't read room: asks that share it may be on the same hosts,
-        as far as room goes. How much of it is asked, by how many and how urgently, is left out."""
-        return tuple(getattr(self, each.name) for each in fields(self) if each.name not in _AMOUNTS)
+        as far as room and prices go. How much of it is asked, by how many and how urgently, is left
+        out."""
+        asked = (getattr(self, each.name) for each in fields(self) if each.name not in _AMOUNTS)
+        return (self.tasks == 1, *asked)
 
     @property
     def keeps_apart(self) -> bool:
@@ -113,8 +130,10 @@ class RunClass:
         return self.cohorts[0].runs[0].name
 
 
-def ask_of(run: Run, shape: Shape, snapshot: Snapshot, profile: Profile) -> Ask:
-    """Return what each worker of a run asks."""
+def ask_of(
+    run: Run, shape: Shape, snapshot: Snapshot, profile: Profile, *, is_priced: bool = False
+) -> Ask:
+    """Return what each worker of a run asks; `is_priced`: some host costs something."""
     demand = demand_of(run, shape.gpus_each)
     pools = snapshot.workspaces[run.workspace].pools
     return Ask(
@@ -138,7 +157,30 @@ def ask_of(run: Run, shape: Shape, snapshot: Snapshot, profile: Profile) -> Ask:
         time_limit_s=run.time_limit_s,
         profile=run.placement.profile or profile,
         array=run.name if run.array else None,
+        work=_work(run, snapshot, profile, is_priced),
     )
+
+
+def _work(run: Run, snapshot: Snapshot, profile: Profile, is_priced: bool) -> Work | None:
+    wanted, durations = run.placement, snapshot.knowledge.durations
+    is_told = run.expected_duration_s is not None or run.measured_duration_s is not None
+    differs = bool(durations) and not is_told
+    is_fast = (wanted.profile or profile) == "speed"
+    if not (is_priced or wanted.complete_by or (is_fast and differs)):
+        return None
+    key = (
+        needs_of(run),
+        run.expected_duration_s,
+        run.measured_duration_s,
+        tuple(sorted(run.labels.items())) if differs else (),
+        wanted.complete_by,
+        wanted.max_cost_usd,
+        wanted.max_rate_usd_per_hour,
+        wanted.interruptible,
+        wanted.pool,
+        wanted.if_match,
+    )
+    return Work(key, run)
 
 
 def queue_order(run: Run, snapshot: Snapshot) -> tuple[int, dt.datetime, str]:

@@ -22,7 +22,7 @@ def most_weight(choices: Choices, tier: int) -> int:
     The free GPUs go to the heaviest runs for their GPUs first, the last of them in part: no
     packing does better, whatever the machines. Runs without GPUs all count.
     """
-    left = int(choices.grid.usable_gpus.sum())
+    left = int(choices.grid.usable_gpus.sum()) + int(choices.grid.offered_gpus)
     found = 0
     asking: list[tuple[int, int, int]] = []
     for each in choices.classes:

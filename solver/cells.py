@@ -56,6 +56,8 @@ class Cell:
     cores_bind: bool
     """Whether more cores could be asked for than are free on one of them."""
     memory_binds: bool
+    instances: int | None
+    """Of offerings: how many of them can be had; None of machines."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +100,14 @@ def merged(grid: Grid, binds: Ints, *, finer: Finer | None = None) -> list[Cell]
             continue
         here = [(lot, at_risk) for lot, at_risk, _ in grid.kinds[family] if lots[lot]]
         counted = by_free or (finer == "at_risk" and any(at_risk for _, at_risk in here))
-        free = tuple(
+        free: object = tuple(
             sorted(
                 (at_risk, users_of[family][lot], lots[lot] if counted else 1)
                 for lot, at_risk in here
             )
         )
+        if grid.offered[host]:
+            free = ("offering", host if grid.purses_of_any else None)
         key = (patterns[family], free, *buckets[:, host].tolist())
         alike.setdefault(key, []).append(host)
     return [_cell(grid, hosts, binds) for hosts in alike.values()]
@@ -164,14 +168,16 @@ def _cell(grid: Grid, hosts: Sequence[int], binds: Ints) -> Cell:
                 key = (at_risk, users)
                 free[key] = free.get(key, 0) + grid.lots[host][lot]
     there = np.array(sorted(hosts), np.int64)
+    is_offered = bool(grid.offered[there[0]])
     return Cell(
         hosts=there,
         kinds=tuple(Kind(count, *key) for key, count in free.items()),
         millicores=int(np.maximum(grid.room[CORES, there], 0).sum()),
         memory_bytes=int(np.maximum(grid.room[MEMORY, there], 0).sum()),
         most_sound=int(grid.sound_gpus[there].max(initial=0)),
-        cores_bind=bool(binds[CORES, there].any()),
-        memory_binds=bool(binds[MEMORY, there].any()),
+        cores_bind=bool(binds[CORES, there].any()) and not is_offered,
+        memory_binds=bool(binds[MEMORY, there].any()) and not is_offered,
+        instances=int(grid.instances[there].sum()) if is_offered else None,
     )
 
 
@@ -191,6 +197,8 @@ def binding(grid: Grid) -> Ints:
     """
     binds = np.zeros((2, len(grid.hosts)), np.int64)
     for family in range(len(grid.families)):
+        if grid.families[family].offering:
+            continue  # only how many instances there are can bind
         here = np.nonzero(grid.family_of == family)[0]
         asks = [
             (each.ask, each.count * (each.ask.tasks or 0))

@@ -175,6 +175,63 @@ class Choices:
         }
         return Sum(terms)
 
+    def spending(self, members: Container[int]) -> Sum:
+        """Return what workers of some classes are expected to cost, wherever they are.
+
+        Where the program doesn't tell classes or hosts apart, the least it could be.
+        """
+        parts: list[Sum | int] = []
+        for each in self.signatures:
+            if all(index in members for index in each.members):
+                parts.append(self.weighed(each, self.grid.cost))
+        return total([*parts, self._spent_elsewhere(members)])
+
+    def weighed(self, each: Signature, figure: Callable[[int], Ints]) -> Sum:
+        """Return the sum over workers of a signature of a figure that its classes have by host.
+
+        Of hosts taken together, and classes, the least.
+        """
+        cells = self._cells_for[each]
+        if not cells:
+            return ZERO
+        least = np.full(len(self.cells), np.iinfo(np.int64).max, np.int64)
+        for index in each.members:
+            at = self._cell_of[self.grid.where[index]]
+            inside = at >= 0
+            np.minimum.at(least, at[inside], figure(index)[inside])
+        terms: dict[int, int] = {}
+        for cell in cells:
+            figured = int(least[self._cell_of[cell.hosts[0]]])
+            if figured:
+                for column, value in self._workers[each, cell].terms.items():
+                    terms[column] = value * figured
+        return Sum(terms)
+
+    def elsewhere_in(self, each: Signature, hosts: Container[int]) -> int:
+        """Return how many workers of a signature are on some hosts that aren't chosen for."""
+        if self._others is None:
+            return 0
+        return sum(
+            there.get(index, 0)
+            for host, there in enumerate(self._others.there)
+            if there and host in hosts and self._cell_of[host] < 0
+            for index in each.members
+        )
+
+    def _spent_elsewhere(self, members: Container[int]) -> int:
+        """Return what the workers cost that aren't chosen for."""
+        if self._others is None:
+            return 0
+        grid, chosen = self.grid, {index for each in self.signatures for index in each.members}
+        spent = 0
+        for host, there in enumerate(self._others.there):
+            for index, workers in there.items():
+                is_chosen = index in chosen and self._cell_of[host] >= 0
+                if index in members and not is_chosen:
+                    at = int(np.searchsorted(grid.where[index], host))
+                    spent += int(grid.cost(index)[at]) * workers
+        return spent
+
     def _make_starts(self, each: Signature) -> None:
         for index, own in zip(each.members, each.classes, strict=True):
             for cohort, some in enumerate(own.cohorts):

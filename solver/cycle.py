@@ -25,7 +25,6 @@ from stowplan.solver.chain import (
 from stowplan.solver.decode import decoded
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.grid import Grid
-from stowplan.solver.hosts import hosts_of
 from stowplan.solver.interrupt import Interrupt, heeding_signals
 from stowplan.solver.limits import Limits
 from stowplan.solver.outcomes import decision_of
@@ -34,15 +33,22 @@ from stowplan.solver.rule import Rule, rule
 from stowplan.solver.rules import (
     accepting,
     array_limit,
+    balance,
+    budget,
     capabilities,
+    complete_by,
     cpu,
     denied,
     drives,
     freshness,
     healthy_only,
+    if_match,
+    interruptible,
     machines,
     match_labels,
     max_accelerators,
+    max_cost,
+    max_rate,
     memory,
     min_memory_gb,
     models,
@@ -87,6 +93,13 @@ RULES: Sequence[Rule] = (
     rule(drives),
     rule(reservation, cost=32),
     rule(machines, cost=12),
+    rule(interruptible, cost=20),
+    rule(max_rate, cost=20),
+    rule(if_match, cost=20),
+    rule(max_cost, cost=20),
+    rule(budget, cost=24),
+    rule(balance, cost=24),
+    rule(complete_by, cost=20),
     rule(quota, cost=30),
     rule(array_limit, cost=30),
     rule(queue, cost=30),
@@ -129,19 +142,18 @@ def uncollected() -> Iterator[None]:
 def _decided(
     snapshot: Snapshot, settings: Settings, interrupt: Interrupt, watcher: Watcher
 ) -> Decision:
-    eligibility = Eligibility(RULES, hosts_of(snapshot))
+    eligibility = Eligibility.of(RULES, snapshot)
     requests = requests_of(snapshot, eligibility, settings.profile)
     classes = classes_of(requests.asked, snapshot)
     limits = Limits(snapshot, classes, eligibility)
     chain = Chain(settings, interrupt, watcher)
-    layout = solve_stages(Grid(classes, eligibility, eligibility.hosts), limits, chain)
+    grid = Grid(classes, eligibility, eligibility.hosts)
+    layout = solve_stages(grid, limits, chain)
     chain.tell(EXPLAINING)
     situation = Situation(
         snapshot=snapshot,
-        eligibility=eligibility,
-        hosts=eligibility.hosts,
-        classes=classes,
         limits=limits,
+        grid=grid,
         plan=decoded(layout),
         proven=chain.stages[0].status == "OPTIMAL",
     )

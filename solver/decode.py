@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from stowplan.solver.handout import handed_out
 from stowplan.solver.hosts import Host
 from stowplan.solver.layout import Layout
 from stowplan.solver.points import Load
+from stowplan.solver.prices import Left
 
 _HEALTH = ("healthy", "unknown", "at_risk", "faulted")
 
@@ -25,6 +27,8 @@ class Seat:
     devices: tuple[str, ...]
     at_risk: int
     """How many of them are at risk."""
+    name: str
+    """The machine's, or the instance's."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,10 @@ class Plan:
     starts: tuple[Start, ...]
     loads: Mapping[str, Load]
     """What it puts on each host, by name."""
+    left: Left
+    """What it leaves of the purses."""
+    references: Mapping[str, Sequence[tuple[int, int]]]
+    """By class that may choose by value: the tiers and measures that its workers were left."""
 
 
 def decoded(layout: Layout) -> Plan:
@@ -61,7 +69,13 @@ def decoded(layout: Layout) -> Plan:
             starts.append(Start(each, run, element, own))
         for (host, at_risk), times in Counter((s.host, s.at_risk) for s in own_seats).items():
             loads[host.name] = loads[host.name].plus(each.ask, host, at_risk, times)
-    return Plan(tuple(starts), loads)
+    named = zip(grid.classes, layout.references, strict=True)
+    return Plan(
+        starts=tuple(starts),
+        loads=loads,
+        left=dict(layout.left),
+        references={each.name: own for each, own in named if own},
+    )
 
 
 def _starting(each: RunClass, count: int) -> list[tuple[str, int | None]]:
@@ -99,6 +113,9 @@ def _seats(layout: Layout) -> list[list[Seat]]:
         if not there:
             continue
         host = grid.hosts[position]
+        if host.offering:
+            _take_instances(seats, grid, host, there)
+            continue
         given = _given(grid, position, there)
         health = {device.id: device.health for device in host.machine.devices}
         for index, workers in there:
@@ -106,8 +123,20 @@ def _seats(layout: Layout) -> list[list[Seat]]:
             for place in range(workers):
                 devices = tuple(own[place * size : (place + 1) * size])
                 risk = sum(health[device] == "at_risk" for device in devices)
-                seats[index].append(Seat(host, devices, risk))
+                seats[index].append(Seat(host, devices, risk, host.name))
     return seats
+
+
+def _take_instances(
+    seats: list[list[Seat]], grid: Grid, host: Host, there: Sequence[tuple[int, int]]
+) -> None:
+    """Give each worker on an offering an instance, and the first of its GPUs."""
+    names = iter(host.instances)
+    for index, workers in there:
+        gpus = grid.classes[index].ask.gpus
+        for name in itertools.islice(names, workers):
+            devices = tuple(f"{name}/{number}" for number in range(gpus))
+            seats[index].append(Seat(host, devices, 0, name))
 
 
 def _given(grid: Grid, position: int, there: Sequence[tuple[int, int]]) -> dict[int, list[str]]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from stowplan.model.reasons import Reason
 from stowplan.model.room import Room
+from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import Ask
-from stowplan.solver.hosts import POOL, Host
+from stowplan.solver.hosts import POOL, Host, hosts_of
 from stowplan.solver.matching import tally, usable
+from stowplan.solver.prices import Bools, Priced, Prices, none_of
 from stowplan.solver.rule import Rule, WhyNot
 
 PLENTY = 2**31
@@ -31,8 +33,16 @@ class Eligibility:
 
     rules: Sequence[Rule]
     hosts: Sequence[Host]
+    prices: Prices
     _fixed: dict[tuple[Hashable, int], tuple[Failing, ...]] = field(default_factory=dict)
     _fails: dict[tuple[Hashable, int], bool] = field(default_factory=dict)
+    _barred: dict[Ask, Bools] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, rules: Sequence[Rule], snapshot: Snapshot) -> Self:
+        """Return the rules over the hosts of a snapshot."""
+        hosts = hosts_of(snapshot)
+        return cls(rules, hosts, Prices(snapshot, hosts))
 
     def listed(self, ask: Ask) -> list[Host]:
         """Return the hosts that count for a run: those in its pools, and those it names."""
@@ -41,13 +51,14 @@ class Eligibility:
         return [
             host
             for host in self.hosts
-            if host.labels.get(POOL) in ask.pools or host.name in ask.names
+            if host.offering or host.labels.get(POOL) in ask.pools or host.name in ask.names
         ]
 
     def failing(self, ask: Ask, host: Host, room: Room) -> tuple[Failing, ...]:
         """Return every rule that the host fails with this much room, the deciding one first."""
         fixed, by_room = self.of_any_room(ask, host), self.of_room(ask, host, room)
-        return self.in_order((*fixed, *by_room)) if by_room else fixed
+        by_price = self.of_price(ask, host, self.prices.of(ask))
+        return self.in_order((*fixed, *by_room, *by_price)) if by_room or by_price else fixed
 
     def in_order(self, failing: Iterable[Failing]) -> tuple[Failing, ...]:
         """Return failing rules in the order of the filters."""
@@ -62,8 +73,40 @@ class Eligibility:
             if rule.reads_room and rule.why_not and (why := rule.why_not(ask, host, room))
         )
 
+    def of_price(self, ask: Ask, host: Host, priced: Priced | None) -> tuple[Failing, ...]:
+        """Return those of the rules that read prices which the host fails."""
+        if priced is None:
+            return ()
+        return tuple(
+            Failing(rule, rule.why_barred(ask, priced, host.place))
+            for rule in self.priced_rules
+            if rule.bars and rule.why_barred and rule.bars(ask, priced)[host.place]
+        )
+
+    @cached_property
+    def priced_rules(self) -> Sequence[Rule]:
+        """The rules that read prices."""
+        return [rule for rule in self.rules if rule.bars]
+
+    def barred(self, ask: Ask) -> Bools | None:
+        """Return which hosts a run's limits of money and time keep it off; None: nothing counts."""
+        priced = self.prices.of(ask)
+        if priced is None:
+            return None
+        if ask not in self._barred:
+            self._barred[ask] = self.barred_beside(ask, priced)
+        return self._barred[ask]
+
+    def barred_beside(self, ask: Ask, priced: Priced) -> Bools:
+        """Return the same for prices with other amounts left."""
+        barred = none_of(priced)
+        for rule in self.priced_rules:
+            if rule.bars:
+                barred = barred | rule.bars(ask, priced)
+        return barred
+
     def fails(self, ask: Ask, host: Host) -> bool:
-        """Whether the host can't take such a worker, however much room it has."""
+        """Whether the host can't take such a worker, however much room it has; prices aside."""
         key = (ask.standing, host.family)
         if key not in self._fails:
             self._fails[key] = any(why_not(ask, host, host.empty) for why_not in self._standing)
@@ -84,8 +127,13 @@ class Eligibility:
         What the rules that read room say one by one, as one figure: much faster than
         asking each for its reason. A test holds the two against each other.
         """
-        if self.fails(ask, host):
+        barred = self.barred(ask)
+        if self.fails(ask, host) or (barred is not None and barred[host.place]):
             return 0
+        return self.slots_at_any_price(ask, host, room)
+
+    def slots_at_any_price(self, ask: Ask, host: Host, room: Room) -> int:
+        """Return the same by room alone; of an offering each worker takes a whole instance."""
         slots = PLENTY
         if ask.millicores:
             slots = min(slots, room.millicores // ask.millicores)
@@ -93,6 +141,8 @@ class Eligibility:
             slots = min(slots, room.memory_bytes // ask.memory_bytes)
         if ask.gpus and slots > 0:
             slots = min(slots, usable(ask, tally(ask, host, room)) // ask.gpus)
+        if host.offering:
+            return room.instances if slots > 0 else 0
         return max(0, slots)
 
     def workers_that_fit(self, ask: Ask, room_of: Callable[[Host], Room]) -> int:

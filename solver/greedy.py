@@ -84,7 +84,7 @@ def fill(
     most_free = int(layout.free.max(initial=0))
     for candidate in sorted(_candidates(choices), key=order or in_line):
         index, cohort = candidate.index, candidate.cohort
-        if candidate.ask.gpus > most_free:
+        if candidate.ask.gpus > max(most_free, layout.grid.largest_offered):
             continue  # as most are, once a fleet is full
         waiting = choices.classes[index].cohorts[cohort].count - layout.started[index][cohort]
         most = ledger.more(index, cohort, waiting) if waiting else 0
@@ -159,9 +159,16 @@ def fullest_first(layout: Layout, index: int, at: Ints | slice = ALL) -> Ints:
     """
     hosts, gpus = layout.grid.where[index][at], layout.grid.classes[index].ask.gpus
     free, cores = layout.free[hosts], layout.room[CORES, hosts]
+    best = _best_first(layout, index, at)
     if gpus:
-        return np.lexsort((cores, free, free % gpus, layout.sound[hosts] < gpus))
-    return np.lexsort((cores, free, layout.grid.devices[hosts] > 0))
+        return np.lexsort((cores, free, free % gpus, layout.sound[hosts] < gpus, *best))
+    return np.lexsort((cores, free, layout.grid.devices[hosts] > 0, *best))
+
+
+def _best_first(layout: Layout, index: int, at: Ints | slice) -> tuple[Ints, ...]:
+    """Return the keys that sort hosts by what they are worth to a class, the last first."""
+    each = layout.grid.appraisals[index]
+    return () if each is None else (each.regret[at], each.tier[at])
 
 
 def like_itself(layout: Layout, index: int, at: Ints | slice = ALL) -> Ints:
@@ -171,6 +178,8 @@ def like_itself(layout: Layout, index: int, at: Ints | slice = ALL) -> Ints:
     if not ask.gpus:
         return fullest_first(layout, index, at)
     free = layout.free[hosts]
+    if grid.appraisals[index] is not None:
+        return fullest_first(layout, index, at)
     unlike = np.zeros(len(hosts))
     for column, amount in ((CORES, ask.millicores), (MEMORY, ask.memory_bytes)):
         per_gpu = layout.room[column, hosts] / np.maximum(free, 1)
@@ -187,8 +196,15 @@ def _start(layout: Layout, candidate: _Candidate, most: int, choice: Choice) -> 
     if not runs:
         return 0
     order = choice(layout, index)
-    room = np.minimum(slots[order], runs if ask.keeps_apart else runs * tasks)
-    taken = in_turn(runs * tasks, room)
+    while runs:
+        room = np.minimum(slots[order], runs if ask.keeps_apart else runs * tasks)
+        taken = in_turn(runs * tasks, room)
+        paid = layout.afforded(index, order, taken)
+        if paid.sum() == taken.sum():
+            break
+        runs = min(runs - 1, int(paid.sum()) // tasks)
+    if not runs:
+        return 0
     used = taken > 0
     layout.put(index, order[used], taken[used])
     layout.started[index][candidate.cohort] += runs

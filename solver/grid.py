@@ -8,11 +8,13 @@ whom before the hosts are settled. A run that pins GPUs takes exactly those, out
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
+from stowplan.solver.appraisal import Appraisal, appraised
 from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.eligibility import PLENTY, Eligibility
 from stowplan.solver.hosts import Host
@@ -20,8 +22,13 @@ from stowplan.solver.matching import is_usable
 
 type Ints = npt.NDArray[np.int64]
 
-CORES, MEMORY = 0, 1
-"""The columns of what isn't a GPU: thousandths of a core, bytes."""
+CORES, MEMORY, INSTANCES = 0, 1, 2
+"""The columns of what isn't a GPU: thousandths of a core, bytes, and instances of an offering.
+
+A worker on an offering takes a whole instance, and nothing else there.
+"""
+POOLS = 3
+"""The first column of a pool of GPUs."""
 UNUSABLE = -1
 ALL = slice(None)
 """Every position."""
@@ -51,21 +58,45 @@ class Grid:
         """By family: its pools, as bits of lots."""
         self.kinds = [self._kinds(family) for family in range(len(self.families))]
         """By family: its lots that some class may use: lot, whether at risk, and which classes."""
-        self.columns = 2 + max(map(len, self.pools), default=0)
-        self.lots: list[list[int]] = [[lot.free(host.start) for lot in host.lots] for host in hosts]
-        """By host and lot: how many GPUs are free."""
+        self.columns = POOLS + max(map(len, self.pools), default=0)
+        self.offered = eligibility.prices.offered
+        """By host: whether it is an offering."""
+        self.instances: Ints = np.where(
+            self.offered, [host.start.instances for host in self.hosts], 0
+        ).astype(np.int64)
+        """By host: how many instances of it can be had."""
+        self.lots: list[list[int]] = [
+            [0] * len(host.lots) if host.offering else [lot.free(host.start) for lot in host.lots]
+            for host in hosts
+        ]
+        """By host and lot: how many GPUs are free; of an offering none is given out by itself."""
         self.room = self._room()
         """By column and host: what is free at the start."""
         self.usable_gpus, self.sound_gpus = self._gpus()
         """By host: the free GPUs that some class may use, and those of them not at risk."""
         self.devices: Ints = np.array([len(host.machine.devices) for host in self.hosts], np.int64)
-        """By host: how many GPUs it has."""
+        """By host: how many GPUs it has; of an offering, each of its instances."""
+        self.offered_gpus = sum(
+            instances * gpus
+            for instances, gpus in zip(self.instances.tolist(), self.devices.tolist(), strict=True)
+        )
+        """How many GPUs all the instances have that can be had."""
+        self.largest_offered = int(self.devices[self.instances > 0].max(initial=0))
         self.mean_per_gpu = self.room[:2].clip(0).sum(axis=1) / max(1, int(self.usable_gpus.sum()))
         """The cores and memory that are free for a usable GPU, over all hosts."""
         self.where: list[Ints] = []
         """By class: the hosts where a worker of it could be at the start."""
         self.fits: list[bool] = []
         """By class: whether one of its runs fits whole, alone, in what is free at the start."""
+        self.appraisals: list[Appraisal | None] = []
+        """By class: what the hosts in `where` are worth to it, where anything tells them apart."""
+        purses = eligibility.prices.purses
+        self.purses_of = [
+            [purse.key for purse in purses if each.ask.workspace in purse.workspaces]
+            for each in classes
+        ]
+        """By class: the keys of the purses that it is paid from."""
+        self.purses_of_any = any(self.purses_of)
         self._pooled: list[list[tuple[int, Ints]]] = []
         self._shared: dict[Hashable, Ints] = {}
         for index in range(len(self.classes)):
@@ -84,6 +115,8 @@ class Grid:
             need = by_family[self.family_of[there]]
             fits = np.maximum(room[column, there], 0) // np.maximum(need, 1)
             np.minimum(slots, np.where(need > 0, fits, PLENTY), out=slots)
+        if self.offered_gpus or self.instances.any():
+            slots = np.where(self.offered[there], room[INSTANCES, there], slots)
         return slots
 
     def take(self, index: int, at: Ints, workers: Ints, room: Ints) -> None:
@@ -92,8 +125,10 @@ class Grid:
         `at` are positions in `where[index]`, none of them twice.
         """
         hosts = self.where[index][at]
+        bought = self.offered[hosts]
+        room[INSTANCES, hosts[bought]] -= workers[bought]
         for column, amount in self._amounts(index):
-            room[column, hosts] -= amount * workers
+            room[column, hosts] -= amount * workers * ~bought
         for column, by_family in self._pooled[index]:
             room[column, hosts] -= by_family[self.family_of[hosts]] * workers
 
@@ -105,6 +140,20 @@ class Grid:
         at, hosts = at[inside], hosts[inside]
         found: Ints = at[there[at] == hosts]
         return found
+
+    def cost(self, index: int) -> Ints:
+        """Return what a worker of a class is expected to cost on each of its hosts."""
+        each = self.appraisals[index]
+        return np.zeros(len(self.where[index]), np.int64) if each is None else each.cost
+
+    def narrowed(self, kept: Sequence[Ints]) -> Grid:
+        """Return the same with fewer hosts for each class: those at these positions."""
+        other = copy.copy(self)
+        other.where = [there[own] for there, own in zip(self.where, kept, strict=True)]
+        other.appraisals = [
+            each and each.only(own) for each, own in zip(self.appraisals, kept, strict=True)
+        ]
+        return other
 
     def free_for(self, index: int, hosts: Ints) -> Ints:
         """Return how many GPUs that a class may use are free on hosts of its own, at the start."""
@@ -118,6 +167,9 @@ class Grid:
     def _usable(self, ask: Ask, host: Host) -> int:
         if not ask.tasks or self.eligibility.fails(ask, host):
             return UNUSABLE
+        if host.offering:
+            fits = self.eligibility.slots_at_any_price(ask, host, host.empty)
+            return 0 if fits else UNUSABLE
         if not ask.gpus:
             return 0
         usable = [(index, lot) for index, lot in enumerate(host.lots) if is_usable(ask, lot)]
@@ -162,10 +214,11 @@ class Grid:
 
     def _room(self) -> Ints:
         room = np.full((self.columns, len(self.hosts)), PLENTY, np.int64)
-        room[CORES] = [host.start.millicores for host in self.hosts]
-        room[MEMORY] = [host.start.memory_bytes for host in self.hosts]
+        room[CORES] = [0 if host.offering else host.start.millicores for host in self.hosts]
+        room[MEMORY] = [0 if host.offering else host.start.memory_bytes for host in self.hosts]
+        room[INSTANCES] = self.instances
         for position, (family, lots) in enumerate(zip(self.family_of, self.lots, strict=True)):
-            for column, pool in enumerate(self.pools[family], start=2):
+            for column, pool in enumerate(self.pools[family], start=POOLS):
                 room[column, position] = sum(
                     free for lot, free in enumerate(lots) if pool >> lot & 1
                 )
@@ -183,6 +236,9 @@ class Grid:
         ask = self.classes[index].ask
         may = np.array([own != UNUSABLE for own in self.usable[index]], np.bool_)
         there = np.nonzero(may[self.family_of])[0] if len(self.families) else _NONE
+        barred = self.eligibility.barred(ask)
+        if barred is not None:
+            there = there[~barred[there]]
         self.where.append(there)
         self._pooled.append(self._needs(index, ask.gpus) if ask.gpus else [])
         slots = self.slots(index, self.room)
@@ -190,6 +246,7 @@ class Grid:
         self.where[index] = self._shared.setdefault(found.tobytes(), found)
         tasks, on_one = ask.tasks or 0, (ask.tasks or 0) if ask.may_share else 1
         self.fits.append(bool(tasks) and int(np.minimum(slots, on_one).sum()) >= tasks)
+        self.appraisals.append(appraised(ask, self.eligibility.prices, self.where[index]))
 
     def _amounts(self, index: int) -> Iterator[tuple[int, int]]:
         """Yield what a worker takes beside GPUs, by column."""
@@ -202,11 +259,11 @@ class Grid:
     def _needs(self, index: int, gpus: int) -> list[tuple[int, Ints]]:
         """Return the pools that a worker takes from, with how much by family."""
         needs = []
-        for column in range(2, self.columns):
+        for column in range(POOLS, self.columns):
             by_family = np.zeros(len(self.families), np.int64)
             for family, own in enumerate(self.usable[index]):
-                if own > 0 and column - 2 < len(self.pools[family]):
-                    pool = self.pools[family][column - 2]
+                if own > 0 and column - POOLS < len(self.pools[family]):
+                    pool = self.pools[family][column - POOLS]
                     by_family[family] = gpus * (own & ~pool == 0)
                     if self._takes_all(self.classes[index].ask, family, own):
                         by_family[family] = self._size(family, own & pool)

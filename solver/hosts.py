@@ -1,15 +1,24 @@
-"""Machines as the rules see them: what doesn't change in a cycle, worked out once."""
+"""Hosts as the rules see them: what doesn't change in a cycle, worked out once.
+
+A host is a machine; or the instances of an offering that can be had, which are all alike. Those
+that are warm are a host of their own.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from stowplan.model.fleet import Drive, Machine
+from stowplan.model.decision import HostKind
+from stowplan.model.estimating.duration import family_of
+from stowplan.model.estimating.hosts import machine_tariffs
+from stowplan.model.estimating.tariff import Tariff, offering_tariff
+from stowplan.model.fleet import Drive, Machine, Offering
 from stowplan.model.holds import is_fresh
+from stowplan.model.instances import as_machine, instance_names, instances_of, sites_of
 from stowplan.model.room import Room, empty_room, free_room
 from stowplan.model.snapshot import Snapshot
 from stowplan.model.topology import are_near, has_rdma, site_of
@@ -45,9 +54,12 @@ class Reach:
 
 @dataclass(frozen=True, eq=False)
 class Host:
-    """A machine, its lots of GPUs, what is free on it at the start, and what it can reach."""
+    """A machine or an offering, its lots of GPUs, what is free there, and what it can reach."""
 
+    name: str
+    """The machine's, or the offering's."""
     machine: Machine
+    """Of an offering: what an instance will be."""
     labels: Labels
     """Its own and those it is reserved for."""
     age_s: int
@@ -58,38 +70,64 @@ class Host:
     start: Room
     """What is free at the start of the cycle."""
     empty: Room
-    """What would be free with no run here and nothing used by others."""
+    """What would be free with no run here and nothing used by others; and of an offering, were it
+    not sold out."""
     bookings: tuple[Booking, ...]
     drives: Mapping[str, Reach]
     sort: int
     """Hosts of one sort are the same to every rule, its words too, but for what is free there."""
     family: int
-    """Hosts of one family fail the same rules for every run, if not in the same words."""
+    """Hosts of one family fail the same rules for every run, if not in the same words; but for
+    rules that read prices."""
+    tariff: Tariff
+    accelerators: str | None
+    """The family of its GPUs, where that is known."""
+    offering: Offering | None = None
+    instances: tuple[str, ...] = ()
+    """Of an offering: the names that its instances would have."""
+    place: int = 0
+    """Its place among all hosts."""
     matching: dict[object, tuple[Lot, ...]] = field(default_factory=dict, repr=False)
     """The lots that are what an ask wants, by ask: remembered by `solver.matching`."""
 
     @property
-    def name(self) -> str:
-        """The machine's name."""
-        return self.machine.name
+    def kind(self) -> HostKind:
+        """Whether it exists or can be bought."""
+        return "offering" if self.offering else "machine"
+
+    @property
+    def is_warm(self) -> bool:
+        """Whether it is idle instances of an offering that are yours already."""
+        return self.offering is not None and self.tariff.is_running
+
+    def less(self, room: Room, millicores: int, memory_bytes: int, gpus: frozenset[str]) -> Room:
+        """Return what is left of room here when a worker takes this much: or a whole instance."""
+        if self.offering:
+            return replace(room, instances=room.instances - 1)
+        return room.less(millicores, memory_bytes, gpus)
+
+    def more(self, room: Room, millicores: int, memory_bytes: int, gpus: frozenset[str]) -> Room:
+        """Return the room with what a worker takes given back."""
+        if self.offering:
+            return replace(room, instances=room.instances + 1)
+        return Room(
+            room.millicores + millicores, room.memory_bytes + memory_bytes, room.devices | gpus
+        )
 
 
 def hosts_of(snapshot: Snapshot) -> tuple[Host, ...]:
-    """Return every machine of the fleet as a host, in the order of their names."""
-    rooms = free_room(snapshot)
+    """Return every machine, then every offering, as a host: each in the order of their names."""
     told = _Told.by(snapshot)
     sorts: dict[Hashable, int] = {}
     families: dict[Hashable, int] = {}
-    machines = sorted(snapshot.fleet.machines, key=lambda machine: machine.name)
-    found = []
-    for machine in machines:
-        host, read = _host(machine, snapshot, rooms[machine.name], told)
+    found: list[Host] = []
+    for host, read in (*_machines(snapshot, told), *_offerings(snapshot, told)):
         own = tuple((key, host.labels.get(key)) for key in told.labels)
         wanted = tuple(pair for pair in own if pair in told.wanted)
-        words = (own, machine.state_reason, host.fresh or host.age_s)
+        words = (own, host.machine.state_reason, host.fresh or host.age_s)
         sort = sorts.setdefault((read, words), len(sorts))
         family = families.setdefault((read, wanted), len(families))
-        found.append(replace(host, sort=sort, family=family))
+        found.append(replace(host, sort=sort, family=family, place=len(found)))
     return tuple(found)
 
 
@@ -117,8 +155,17 @@ class _Told(NamedTuple):
         )
 
 
-def _host(machine: Machine, snapshot: Snapshot, room: Room, told: _Told) -> tuple[Host, Hashable]:
-    """Return a machine as a host, and what decides on it, beside its labels and its room."""
+type _Read = tuple[Host, Hashable]
+"""A host, and what decides on it, beside its labels, its room and its price."""
+
+
+def _machines(snapshot: Snapshot, told: _Told) -> Iterator[_Read]:
+    rooms, tariffs = free_room(snapshot), machine_tariffs(snapshot)
+    for machine in sorted(snapshot.fleet.machines, key=lambda each: each.name):
+        yield _host(machine, snapshot, rooms[machine.name], told, tariffs[machine.name])
+
+
+def _host(machine: Machine, snapshot: Snapshot, room: Room, told: _Told, tariff: Tariff) -> _Read:
     age = snapshot.now - (machine.reported_at or snapshot.now)
     age_s = math.ceil(age.total_seconds())
     labels = {**machine.labels, **machine.reserved_for}
@@ -143,6 +190,7 @@ def _host(machine: Machine, snapshot: Snapshot, room: Room, told: _Told) -> tupl
         tuple(drives.values()),
     )
     host = Host(
+        name=machine.name,
         machine=machine,
         labels=labels,
         age_s=age_s,
@@ -155,8 +203,73 @@ def _host(machine: Machine, snapshot: Snapshot, room: Room, told: _Told) -> tupl
         drives=drives,
         sort=0,
         family=0,
+        tariff=tariff,
+        accelerators=_accelerators(machine, snapshot),
     )
     return host, read
+
+
+def _offerings(snapshot: Snapshot, told: _Told) -> Iterator[_Read]:
+    """Yield the instances of each offering that could be created, and those that are warm."""
+    shapes: dict[Hashable, _Shape] = {}
+    for offering in sorted(snapshot.fleet.offerings, key=lambda each: each.name):
+        key = (offering.accelerator, offering.cpu_cores, offering.memory_bytes)
+        if key not in shapes:
+            shapes[key] = _Shape.of(offering)
+        shape, there = shapes[key], instances_of(offering, snapshot.policy)
+        names = tuple(instance_names(offering.name, there.number, snapshot.machines))
+        sites = sites_of(offering)
+        drives = {drive.name: _reach_from(sites, drive) for drive in snapshot.fleet.drives}
+        warm, cold = names[: there.warm], names[there.warm :]
+        for own, is_warm in ((cold, False), (warm, True)):
+            if is_warm and not warm:
+                continue
+            host = Host(
+                name=f"{offering.name} (warm)" if is_warm else offering.name,
+                machine=shape.machine,
+                labels={},
+                age_s=0,
+                stale_after_s=snapshot.policy.stale_after_s,
+                fresh=True,
+                lots=shape.lots,
+                start=replace(shape.room, instances=len(own)),
+                empty=replace(shape.room, instances=max(1, len(own))),
+                bookings=(),
+                drives=drives,
+                sort=0,
+                family=0,
+                tariff=offering_tariff(offering, snapshot.now, is_warm=is_warm),
+                accelerators=_accelerators(offering, snapshot),
+                offering=offering,
+                instances=own,
+            )
+            yield host, (key, tuple(drives.values()))
+
+
+def _accelerators(host: Machine | Offering, snapshot: Snapshot) -> str | None:
+    """Return the family of a host's GPUs, where there are histories that tell families apart."""
+    return family_of(host, snapshot.knowledge.cards) if snapshot.knowledge.durations else None
+
+
+class _Shape(NamedTuple):
+    """What offerings of the same size have in common."""
+
+    machine: Machine
+    lots: tuple[Lot, ...]
+    room: Room
+
+    @classmethod
+    def of(cls, offering: Offering) -> _Shape:
+        machine = as_machine(offering)
+        nominal = offering.accelerator.memory_gb if offering.accelerator else None
+        return cls(machine, lots_of(machine, (), nominal), empty_room(machine))
+
+
+def _reach_from(sites: frozenset[str], drive: Drive) -> Reach:
+    """Return a drive as it is seen from an offering's sites."""
+    anywhere = drive.machine is None and not drive.sites
+    is_near = drive.machine is None and not sites.isdisjoint(drive.sites)
+    return Reach(drive.free_bytes, anywhere or is_near, here=False, near=False, rdma=False)
 
 
 def _bookings(machine: Machine, snapshot: Snapshot) -> tuple[Booking, ...]:

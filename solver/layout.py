@@ -8,6 +8,9 @@ import numpy as np
 
 from stowplan.solver.grid import ALL, Grid, Ints
 
+type References = Sequence[Sequence[tuple[int, int]]]
+"""By class: the tier and the measure that its workers have, the best first."""
+
 
 class Layout:
     """Workers by host and class, runs started by class and cohort, and the room left."""
@@ -25,6 +28,10 @@ class Layout:
         self.placed: list[int] = [0] * len(grid.classes)
         """By class: how many workers it has on all hosts."""
         self.started: list[list[int]] = [[0] * len(each.cohorts) for each in grid.classes]
+        self.left = {purse.key: purse.micro for purse in grid.eligibility.prices.purses}
+        """What is left of each purse, by its key."""
+        self.references: References = [()] * len(grid.classes)
+        """By class: what the value stage left its workers."""
 
     def copy(self) -> Layout:
         """Return a layout that changes apart from this one."""
@@ -34,15 +41,54 @@ class Layout:
         other.there = [dict(workers) for workers in self.there]
         other.placed = list(self.placed)
         other.started = [list(started) for started in self.started]
+        other.left = dict(self.left)
+        other.references = self.references
+        return other
+
+    def over(self, grid: Grid) -> Layout:
+        """Return the same over a grid of the same hosts and classes."""
+        other = self.copy()
+        other.grid = grid
         return other
 
     def slots(self, index: int, at: Ints | slice = ALL) -> Ints:
-        """Return how many more workers of a class its hosts at these positions take."""
-        return self.grid.slots(index, self.room, at)
+        """Return how many more workers of a class its hosts at these positions take.
+
+        Each by itself: together they may cost more than is left, see `afforded`.
+        """
+        slots = self.grid.slots(index, self.room, at)
+        if purses := self.grid.purses_of[index]:
+            cost = np.maximum(1, self.grid.cost(index)[at])
+            left = min(self.left[key] for key in purses)
+            slots = np.minimum(slots, max(0, left) // cost)
+        return slots
+
+    def afforded(self, index: int, at: Ints, workers: Ints) -> Ints:
+        """Return how many of these workers can be paid for, host after host."""
+        purses = self.grid.purses_of[index]
+        if not purses:
+            return workers
+        left = max(0, min(self.left[key] for key in purses))
+        cost = self.grid.cost(index)[at]
+        spent = np.cumsum(cost.astype(np.float64) * workers)
+        if not len(spent) or spent[-1] < left / 2:
+            return workers
+        paid = workers.copy()
+        for position, (each, wanted) in enumerate(
+            zip(cost.tolist(), workers.tolist(), strict=True)
+        ):
+            paid[position] = min(wanted, left // each) if each else wanted
+            left -= int(paid[position]) * each
+        return paid
 
     def put(self, index: int, at: Ints, workers: Ints) -> None:
         """Put workers of a class on its hosts at these positions, none of them twice."""
         self.grid.take(index, at, workers, self.room)
+        if purses := self.grid.purses_of[index]:
+            each = zip(self.grid.cost(index)[at].tolist(), workers.tolist(), strict=True)
+            spent = sum(cost * count for cost, count in each)
+            for key in purses:
+                self.left[key] -= spent
         hosts = self.grid.where[index][at]
         gpus = self.grid.classes[index].ask.gpus
         if gpus:

@@ -32,6 +32,8 @@ def post(choices: Choices) -> Iterator[Row]:
     """Yield the rows of each cell's cores, memory and pools of GPUs, at the sizes asked for."""
     room = choices.grid.room
     for cell in choices.cells:
+        if cell.instances is not None:
+            continue  # each worker has an instance of its own
         if cell.cores_bind:
             yield from _rows(
                 choices, cell, room[CORES, cell.hosts], lambda each: each.ask.millicores

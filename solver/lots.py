@@ -25,18 +25,28 @@ class Lot:
     condition: Condition
     """sound: shows no sign of failing (healthy, or of unknown health)."""
     denied: bool
+    nominal_gb: float | None = None
+    """Memory as an offering states it; None for what a machine reports."""
 
     def free(self, room: Room) -> int:
         """How many of these GPUs are free."""
         return len(self.ids & room.devices)
 
-    def sort(self, told: frozenset[str]) -> Hashable:
+    def sort(self, told: frozenset[str]) -> tuple[Hashable, ...]:
         """What tells lots of different machines apart: their ids only where runs name them."""
         own = self.ids if self.ids & told else len(self.ids)
-        return (self.model, self.vendor, self.memory_mib, self.condition, self.denied, own)
+        return (*self.being, own)
+
+    @property
+    def being(self) -> tuple[Hashable, ...]:
+        """What these GPUs are, whichever they are."""
+        memory = (self.memory_mib, self.nominal_gb)
+        return (self.model, self.vendor, memory, self.condition, self.denied)
 
 
-def lots_of(machine: Machine, pinned: Collection[str]) -> tuple[Lot, ...]:
+def lots_of(
+    machine: Machine, pinned: Collection[str], nominal_gb: float | None = None
+) -> tuple[Lot, ...]:
     """Return a machine's lots; on machines of one sort they come in the same order."""
     denied = machine.constraints.denied_devices
     alike: dict[tuple[int, str, str, int, bool, str], list[Device]] = {}
@@ -62,6 +72,7 @@ def lots_of(machine: Machine, pinned: Collection[str]) -> tuple[Lot, ...]:
             memory_mib=memory_mib,
             condition=_CONDITIONS[condition],
             denied=withheld,
+            nominal_gb=nominal_gb,
         )
         for (condition, model, _, memory_mib, withheld, _), devices in ordered
     )

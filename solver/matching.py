@@ -29,9 +29,13 @@ def has_vendor(ask: Ask, lot: Lot) -> bool:
 
 
 def has_memory(ask: Ask, lot: Lot) -> bool:
-    """Whether memory_mib x 2^20 >= (asked - 0.5) x 10^9."""
+    """Whether memory_mib x 2^20 >= (asked - 0.5) x 10^9; of an offering, memory_gb >= asked."""
     asked = ask.min_memory_gb
-    return asked is None or lot.memory_mib * 2**20 >= _least_bytes(asked)
+    if asked is None:
+        return True
+    if lot.nominal_gb is not None:
+        return lot.nominal_gb >= asked
+    return lot.memory_mib * 2**20 >= _least_bytes(asked)
 
 
 @functools.cache

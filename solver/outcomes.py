@@ -28,10 +28,10 @@ from stowplan.solver.asks import RunClass, queue_order, waiting_elements
 from stowplan.solver.decode import Start
 from stowplan.solver.explain.fallbacks import fallbacks
 from stowplan.solver.explain.headline import Headline
+from stowplan.solver.explain.money import Money, usd_per_hour
 from stowplan.solver.explain.placed import (
     asked_and_got,
     shape_of,
-    value_of,
     workers_of,
 )
 from stowplan.solver.explain.rejected import Tables
@@ -61,7 +61,9 @@ def decision_of(
         cycle=cycle_id(snapshot, settings),
         snapshot=snapshot.name,
         now=snapshot.now,
-        summary=Summary.model_validate({**counts, "gpus_placed": gpus}),
+        summary=Summary.model_validate(
+            {**counts, "gpus_placed": gpus, "usd_per_hour": usd_per_hour(situation)}
+        ),
         outcomes=tuple(outcomes),
         solver=account,
         generation=snapshot.fleet.generation,
@@ -86,6 +88,7 @@ class _Outcomes:
         self._tables: dict[str, Tables] = {}
         self._why: dict[str, tuple[str, Why]] = {}
         self._headlines: dict[str, Headline] = {}
+        self._money = Money(situation)
 
     def all(self) -> list[Outcome]:
         snapshot = self._situation.snapshot
@@ -108,6 +111,7 @@ class _Outcomes:
         each = self._class_of[run.name]
         ask = each.ask
         seats = [seat for start in starts for seat in start.seats]
+        is_bought = any(seat.host.offering for seat in seats)
         tables = self._tables_of(each)
         told = tables.of(run.name)
         array = self._array(run, len(starts))
@@ -117,11 +121,12 @@ class _Outcomes:
         return PlacedRun(
             run=run.name,
             shape=shape_of(ask, seats),
-            rung=1 if len({seat.host.name for seat in seats}) == 1 else None,
+            rung=1 if len({seat.host.name for seat in seats}) == 1 and not is_bought else None,
             group=_nvlink_domain(seats[0].host) if ask.tasks == 1 and not ask.array else None,
             workers=workers_of(starts),
             profile=ask.profile,
-            value=value_of(ask.profile),
+            value=self._money.value(each, run.name, seats),
+            estimate=self._money.estimate(each, seats),
             scores=tables.standing.scores(run.name),
             fallbacks=fallbacks(tables.standing, seats),
             rejected=told.rows,

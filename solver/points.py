@@ -1,7 +1,7 @@
 """Points: which of the hosts that would do equally well suits a worker best.
 
-All figures are thousandths of a point, and whole. They hold for the state after the whole
-decision, so that runs which share a machine earn what they leave of it together:
+All figures are thousandths of a point, and whole; an offering has none. They hold for the state
+after the whole decision, so that runs which share a machine earn what they leave of it together:
 
     a machine kept for labels the run selects   +100, -5 for each label
     GPUs packed                                 up to +50: the share of the machine's GPUs in use
@@ -41,6 +41,8 @@ DRIVE_HERE, DRIVE_NEAR, DRIVE_RDMA = 40 * POINT, 15 * POINT, 10 * POINT
 
 def standing(ask: Ask, host: Host) -> int:
     """Return the points of a worker that don't depend on what else is placed."""
+    if host.offering:
+        return 0
     machine = host.machine
     points = 0
     if machine.reserved_for:
@@ -62,12 +64,14 @@ def standing(ask: Ask, host: Host) -> int:
 
 def packed(host: Host) -> int:
     """Return what each GPU in use is worth to a worker with GPUs there."""
-    devices = len(host.machine.devices)
+    devices = 0 if host.offering else len(host.machine.devices)
     return PACKED // devices if devices else 0
 
 
 def left_free(host: Host) -> int:
     """Return what the room at the start is worth to a worker: cores and memory."""
+    if host.offering:
+        return 0
     return _share(host.start.millicores, host.empty.millicores) + _share(
         host.start.memory_bytes, host.empty.memory_bytes
     )
@@ -75,6 +79,8 @@ def left_free(host: Host) -> int:
 
 def worth_of(ask: Ask, host: Host) -> int:
     """Return what the room that a worker takes is worth, to each worker there."""
+    if host.offering:
+        return 0
     return _share(ask.millicores, host.empty.millicores) + _share(
         ask.memory_bytes, host.empty.memory_bytes
     )
@@ -173,7 +179,7 @@ def _at_best(ask: Ask, host: Host) -> int:
 
 def _objective_of(choices: Choices, cell: Cell) -> Sum:
     here, host = choices.signatures_in(cell), choices.host_of(cell)
-    if not here:
+    if not here or host.offering:
         return total(())
     program = choices.program
     workers = choices.over(cell, lambda each: 1)

@@ -35,7 +35,7 @@ def requests_of(snapshot: Snapshot, eligibility: Eligibility, profile: Profile) 
         if isinstance(shape, Reason):
             refused[run.name] = shape
             continue
-        ask = ask_of(run, shape, snapshot, profile)
+        ask = ask_of(run, shape, snapshot, profile, is_priced=eligibility.prices.is_priced)
         reason = _unknown_name(run, snapshot) or _no_pool(ask, snapshot, eligibility)
         if reason:
             refused[run.name] = reason

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -14,6 +15,8 @@ from stowplan.solver.asks import Ask
 from stowplan.solver.eligibility import PLENTY, Eligibility
 from stowplan.solver.hosts import Host
 from stowplan.solver.matching import Tally, tally, usable
+from stowplan.solver.prices import Bools, Left, Priced
+from stowplan.solver.rule import Rule
 
 type Ints = npt.NDArray[np.int64]
 
@@ -27,6 +30,8 @@ class Pattern(NamedTuple):
     host: Host
     gpus: frozenset[str]
     """Free GPUs."""
+    instances: int
+    """Of an offering: whether any can be had."""
 
 
 class Kinds:
@@ -52,9 +57,15 @@ class Rooms:
     """
 
     def __init__(
-        self, eligibility: Eligibility, hosts: Sequence[Host], free: Mapping[str, Room]
+        self,
+        eligibility: Eligibility,
+        hosts: Sequence[Host],
+        free: Mapping[str, Room],
+        left: Left | None = None,
     ) -> None:
-        """Take what is free by the hosts' names."""
+        """Take what is free by the hosts' names, and what is left of the purses, if not all."""
+        self._left = left
+        self._barred: dict[Ask, Bools | None] = {}
         self.hosts = hosts
         self.free = free
         self.eligibility = eligibility
@@ -73,6 +84,39 @@ class Rooms:
         """Bytes by host, none where the host is overcommitted."""
         return _ints(max(0, self.free[host.name].memory_bytes) for host in self.hosts)
 
+    def beside(self, left: Left) -> Rooms:
+        """Return the same with other amounts left of the purses."""
+        for shared in (self._instances, self._offered, self.cores, self.memory, self._patterns):
+            assert shared is not None  # worked out once, for this and all copies
+        other = copy.copy(self)
+        other._left, other._barred, other._slots, other._fits = left, {}, {}, {}
+        return other
+
+    def priced(self, ask: Ask) -> Priced | None:
+        """Return what a run costs on every host, with what is left of its purses."""
+        priced = self.eligibility.prices.of(ask)
+        if priced is None or self._left is None or not priced.purses:
+            return priced
+        return priced.beside(self._left)
+
+    def barred(self, ask: Ask) -> Bools | None:
+        """Return which hosts a run's limits of money and time keep it off; None: nothing counts."""
+        if ask not in self._barred:
+            priced = self.priced(ask)
+            if priced is self.eligibility.prices.of(ask):
+                self._barred[ask] = self.eligibility.barred(ask)
+            elif priced is not None:
+                self._barred[ask] = self.eligibility.barred_beside(ask, priced)
+        return self._barred[ask]
+
+    @cached_property
+    def _offered(self) -> Bools:
+        return np.array([host.offering is not None for host in self.hosts], np.bool_)
+
+    @cached_property
+    def _instances(self) -> Ints:
+        return _ints(self.free[host.name].instances for host in self.hosts)
+
     def slots(self, ask: Ask) -> Ints:
         """Return how many workers each host could take."""
         if ask not in self._slots:
@@ -83,13 +127,15 @@ class Rooms:
             for free, need in ((self.cores, ask.millicores), (self.memory, ask.memory_bytes)):
                 if need:
                     slots = np.minimum(slots, free // need)
-            self._slots[ask] = slots
+            slots = np.where(self._offered, np.where(slots > 0, self._instances, 0), slots)
+            barred = self.barred(ask)
+            self._slots[ask] = slots if barred is None else np.where(barred, 0, slots)
         return self._slots[ask]
 
     def count(self, ask: Ask, figure: Callable[[Tally], int]) -> Ints:
         """Return by host a figure of its free GPUs that match."""
         pattern_of, patterns = self.patterns_for(ask)
-        tallies = (tally(ask, host, Room(0, 0, gpus)) for host, gpus in patterns)
+        tallies = (tally(ask, host, Room(0, 0, gpus)) for host, gpus, _ in patterns)
         return _ints(figure(each) for each in tallies)[pattern_of]
 
     def workers(self, ask: Ask) -> Ints:
@@ -106,7 +152,19 @@ class Rooms:
     def by_kind(self, ask: Ask, among: Ints) -> list[Ints]:
         """Return the places of hosts that say the same when empty, in the order of the firsts."""
         kind_of = self.kinds_for(ask).kind_of
-        return [among[places] for places in groups(kind_of[among][np.newaxis])]
+        masks = self.dear(ask).values()
+        keys = np.vstack((kind_of[among], *(mask[among] for mask in masks)))
+        return [among[places] for places in groups(keys)]
+
+    def dear(self, ask: Ask) -> Mapping[Rule, Bools]:
+        """Return the rules on prices that some hosts fail, each with those."""
+        priced = self.priced(ask)
+        if priced is None:
+            return {}
+        masks = {
+            rule: rule.bars(ask, priced) for rule in self.eligibility.priced_rules if rule.bars
+        }
+        return {rule: mask for rule, mask in masks.items() if mask.any()}
 
     def kinds_for(self, ask: Ask) -> Kinds:
         """Return the kinds of hosts that may say different things.
@@ -118,17 +176,31 @@ class Rooms:
     def patterns_for(self, ask: Ask) -> tuple[Ints, Sequence[Pattern]]:
         """Return the hosts' patterns: each host's number, and one host for each."""
         if not ask.gpus:
-            return np.zeros(len(self.hosts), np.int64), self._patterns[1][:1]
+            return self._patterns_without_gpus
         return self._patterns_by_id if ask.ids else self._patterns
+
+    @cached_property
+    def _patterns_without_gpus(self) -> tuple[Ints, list[Pattern]]:
+        """The patterns to runs without GPUs."""
+        kinds = [(host.offering is not None, self._has_any(host)) for host in self.hosts]
+        firsts: dict[tuple[bool, int], int] = {}
+        for place, kind in enumerate(kinds):
+            firsts.setdefault(kind, place)
+        numbers = {kind: number for number, kind in enumerate(firsts)}
+        patterns = [
+            Pattern(host, self.free[host.name].devices, self._has_any(host))
+            for host in (self.hosts[place] for place in firsts.values())
+        ]
+        return _ints(numbers[kind] for kind in kinds), patterns
+
+    def _has_any(self, host: Host) -> int:
+        return int(self.free[host.name].instances > 0)
 
     @cached_property
     def _patterns(self) -> tuple[Ints, list[Pattern]]:
         return self._found(
             [
-                tuple(
-                    (lot.model, lot.vendor, lot.memory_mib, lot.condition, lot.denied, len(lot.ids))
-                    for lot in host.lots
-                )
+                (tuple((*lot.being, len(lot.ids)) for lot in host.lots), host.offering is not None)
                 for host in self._sorts.firsts
             ]
         )
@@ -146,10 +218,11 @@ class Rooms:
         found = []
         for host, sort in zip(self.hosts, self._sorts.kind_of.tolist(), strict=True):
             gpus = self.free[host.name].devices
-            key = (kind_of[sort], *[len(lot.ids & gpus) for lot in host.lots])
+            there = self._has_any(host)
+            key = (kind_of[sort], there, *[len(lot.ids & gpus) for lot in host.lots])
             number = numbers.setdefault(key, len(patterns))
             if number == len(patterns):
-                patterns.append(Pattern(host, gpus))
+                patterns.append(Pattern(host, gpus, there))
             found.append(number)
         return _ints(found), patterns
 

@@ -10,12 +10,16 @@ from stowplan.model.reasons import Reason
 from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
+from stowplan.solver.prices import Bools, Ints, Priced
 from stowplan.solver.program.linear import Row
 
 if TYPE_CHECKING:
     from stowplan.solver.choices import Choices
 
 type WhyNot = Callable[[Ask, Host, Room], Reason | None]
+type Bars = Callable[[Ask, Priced], Bools]
+type WhyBarred = Callable[[Ask, Priced, int], Reason]
+type Figure = Callable[[Priced], Ints]
 type Post = Callable[[Choices], Iterable[Row]]
 
 
@@ -29,6 +33,12 @@ class Rule(NamedTuple):
     """The rows that hold over all that is placed together."""
     reads_room: bool
     """Whether `why_not` depends on what is free."""
+    bars: Bars | None
+    """Of a rule that reads prices: the hosts that can't take a worker, an array over all."""
+    why_barred: WhyBarred | None
+    """Why one of those, by its place, can't."""
+    figure: Figure | None
+    """By host: what is too much there, where it is one figure."""
     cost: int | None
     """What it costs to loosen the rule, beside others; None: it is never loosened."""
 
@@ -40,5 +50,8 @@ def rule(module: ModuleType, *, cost: int | None = None) -> Rule:
         why_not=getattr(module, "why_not", None),
         post=getattr(module, "post", None),
         reads_room=getattr(module, "READS_ROOM", False),
+        bars=getattr(module, "bars", None),
+        why_barred=getattr(module, "why_barred", None),
+        figure=getattr(module, "figure", None),
         cost=cost,
     )

@@ -9,12 +9,14 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from stowplan.model.decision import HostKind
 from stowplan.model.room import Room
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import Ask, Cohort, RunClass
 from stowplan.solver.decode import Plan, Seat, Start
 from stowplan.solver.eligibility import Eligibility
+from stowplan.solver.grid import Grid
 from stowplan.solver.hosts import Host
 from stowplan.solver.limits import Limits
 from stowplan.solver.rooms import Ints, Rooms
@@ -25,18 +27,37 @@ class Situation:
     """What explanations read."""
 
     snapshot: Snapshot
-    eligibility: Eligibility
-    hosts: Sequence[Host]
-    classes: Sequence[RunClass]
     limits: Limits
+    grid: Grid
+    """What each class asks of each host, and what hosts are worth to it."""
     plan: Plan
     proven: bool
     """Whether the stage `place` is proven within the gap asked."""
+
+    @property
+    def eligibility(self) -> Eligibility:
+        """The rules over the hosts."""
+        return self.grid.eligibility
+
+    @property
+    def hosts(self) -> Sequence[Host]:
+        """Every host."""
+        return self.grid.hosts
+
+    @property
+    def classes(self) -> Sequence[RunClass]:
+        """The classes of runs that ask for a place."""
+        return self.grid.classes
 
     @cached_property
     def place_of(self) -> Mapping[str, int]:
         """Each host's place among all, by its name."""
         return {host.name: place for place, host in enumerate(self.hosts)}
+
+    @cached_property
+    def index_of(self) -> Mapping[str, int]:
+        """Each class's place among all, by its name."""
+        return {each.name: index for index, each in enumerate(self.classes)}
 
     @cached_property
     def names(self) -> npt.NDArray[np.object_]:
@@ -45,14 +66,25 @@ class Situation:
 
     @cached_property
     def states(self) -> Ints:
-        """The state that each host is in, as its place in `state_names`."""
-        number = {name: place for place, name in enumerate(self.state_names)}
-        return np.array([number[host.machine.state] for host in self.hosts], np.int64)
+        """The kind of each host and the state that it is in, as its place in `kinds`."""
+        number = {kind: place for place, kind in enumerate(self.kinds)}
+        kinds = ((host.kind, host.machine.state) for host in self.hosts)
+        return np.array([number[kind] for kind in kinds], np.int64)
 
     @cached_property
-    def state_names(self) -> Sequence[str]:
-        """The states in which hosts are."""
-        return sorted({host.machine.state for host in self.hosts})
+    def kinds(self) -> Sequence[tuple[HostKind, str]]:
+        """The kinds of host that there are, each with a state in which some are."""
+        return sorted({(host.kind, host.machine.state) for host in self.hosts})
+
+    @cached_property
+    def counted(self) -> npt.NDArray[np.bool_]:
+        """Which hosts are counted: warm instances are with those of their offering."""
+        return np.array([not host.is_warm for host in self.hosts], np.bool_)
+
+    @property
+    def word(self) -> str:
+        """What hosts are called, as many as there are."""
+        return "hosts" if self.snapshot.fleet.offerings else "machines"
 
     @cached_property
     def left(self) -> Mapping[str, Room]:
@@ -62,6 +94,11 @@ class Situation:
     @cached_property
     def rooms_left(self) -> Rooms:
         """The hosts when all that starts has started."""
+        return Rooms(self.eligibility, self.hosts, self.left, self.plan.left)
+
+    @cached_property
+    def rooms_unspent(self) -> Rooms:
+        """The hosts when all that starts has started, had nothing of it cost anything."""
         return Rooms(self.eligibility, self.hosts, self.left)
 
     @cached_property
@@ -78,7 +115,9 @@ class Situation:
         """The hosts at the start; for an array, less what its own elements take."""
         own = self.starts_of(each) if each.ask.array else ()
         return (
-            Rooms(self.eligibility, self.hosts, self._left_after(own))
+            Rooms(
+                self.eligibility, self.hosts, self._left_after(own)
+            )  # the purses: as at the start
             if own
             else (self.rooms_at_start)
         )
@@ -151,8 +190,11 @@ class Situation:
         for start in starts:
             ask = start.each.ask
             for seat in start.seats:
-                rooms[seat.host.name] = rooms[seat.host.name].less(
-                    ask.millicores, ask.memory_bytes, frozenset(seat.devices)
+                rooms[seat.host.name] = seat.host.less(
+                    rooms[seat.host.name],
+                    ask.millicores,
+                    ask.memory_bytes,
+                    frozenset(seat.devices),
                 )
         return rooms
 
@@ -192,8 +234,5 @@ class Situation:
 
 def given_back(room: Room, ask: Ask, seat: Seat) -> Room:
     """Return the room with what a worker takes given back."""
-    return Room(
-        room.millicores + ask.millicores,
-        room.memory_bytes + ask.memory_bytes,
-        room.devices | frozenset(seat.devices),
-    )
+    gpus = frozenset(seat.devices)
+    return seat.host.more(room, ask.millicores, ask.memory_bytes, gpus)

@@ -1,4 +1,4 @@
-"""The chain of objectives: place, at-risk GPUs, points, canonical order; each fixes those before.
+"""The chain of objectives: place, value, at-risk GPUs, points ...; each fixes those before.
 
 A small fleet is searched whole, a large one cell by cell.
 """
@@ -12,16 +12,22 @@ from stowplan.solver.grid import Grid
 from stowplan.solver.large.cellwise import Cellwise
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits
+from stowplan.solver.pruning import pruned
 from stowplan.solver.whole import Whole
 
 SEARCHED_WHOLE = 600
-"""Variables up to which every stage searches the whole model, host by host."""
+"""Variables up to which every stage searches the whole model, host by host; offerings aside."""
+OFFERS_SEARCHED_WHOLE = 60_000
+"""And those of offerings: they share little, so that many are searched as fast."""
 
 
 def solve_stages(grid: Grid, limits: Limits, chain: Chain) -> Layout:
     """Return the layout after all stages, which the chain records."""
-    if sum(len(there) for there in grid.where) <= SEARCHED_WHOLE:
-        choices = Choices(grid, limits, apart(grid), signatures(grid))
-        if len(choices.program.upper) <= SEARCHED_WHOLE:
+    needed = pruned(grid)
+    offered = sum(int(needed.offered[there].sum()) for there in needed.where)
+    variables = sum(len(there) for there in needed.where)
+    if variables - offered <= SEARCHED_WHOLE and offered <= OFFERS_SEARCHED_WHOLE:
+        choices = Choices(needed, limits, apart(needed), signatures(needed))
+        if len(choices.program.upper) - offered <= SEARCHED_WHOLE:
             return Whole.solved(choices, chain)
-    return Cellwise(grid, limits, chain).solved()
+    return Cellwise(needed, limits, chain).solved()

@@ -10,13 +10,26 @@ import hashlib
 from dataclasses import dataclass, field
 
 from stowplan.solver import points
+from stowplan.solver.bands import banded, rows, standings
 from stowplan.solver.bound import most_weight, weight
+from stowplan.solver.cells import apart, signatures
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import fill, greedy
-from stowplan.solver.layout import Layout
-from stowplan.solver.program.linear import Goal, Row, total
-from stowplan.solver.program.search import Found, Limits, search
+from stowplan.solver.layout import Layout, References
+from stowplan.solver.profiles import (
+    FAILED,
+    OWN,
+    Preference,
+    regret,
+    summed,
+    trivial,
+    wishes,
+    worth_at_best,
+)
+from stowplan.solver.program.linear import ZERO, Goal, Row, Sum, total
+from stowplan.solver.program.search import Found, Limits
+from stowplan.solver.program.steps import search_in_steps
 from stowplan.solver.values import settle, values_of
 
 CANONICAL = 1 << 10
@@ -31,10 +44,15 @@ class Whole:
     values: list[int]
     fixed: dict[int, int] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
+    references: References = ()
 
     @classmethod
     def solved(cls, choices: Choices, chain: Chain) -> Layout:
-        """Return the layout after all stages."""
+        """Return the layout after all stages.
+
+        Where hosts cost something, the value stage comes next to place; what is placed is settled
+        with it.
+        """
         most = tuple(
             most_weight(choices, tier)
             for tier in sorted({each.ask.priority for each in choices.classes}, reverse=True)
@@ -42,8 +60,18 @@ class Whole:
         first = greedy(choices, lambda layout: layout.weights() == most)
         whole = cls(choices, chain, values_of(choices, first))
         whole.place()
+        is_priced = any(each is not None for each in choices.grid.appraisals)
+        if is_priced:
+            whole.settle_value()
+            whole = whole.within_bands()
         whole.spare_at_risk()
+        if is_priced:
+            whole.suit(FAILED)
         whole.earn_points()
+        if is_priced:
+            whole.spread()
+            for preference in OWN:
+                whole.suit(preference)
         whole.settle_ties()
         return whole.layout()
 
@@ -51,6 +79,7 @@ class Whole:
         """Return the layout that the values stand for."""
         layout = Layout(self.choices.grid)
         settle(self.choices, self.values, layout)
+        layout.references = self.references or layout.references
         return layout
 
     def place(self) -> None:
@@ -74,6 +103,86 @@ class Whole:
             if goal.terms:
                 self.rows.append(goal.terms >= value)
         chain.stages.append(sum_of.stage())
+
+    def settle_value(self) -> None:
+        """Meet the most wishes, then have the least regret: what each run is left is its reference.
+
+        One entry in the account. Its gap is that of all that is spent, not of the regret alone.
+        """
+        chain, choices = self.chain, self.choices
+        sum_of = Tally("value")
+        best = trivial(choices, wishes, self.values, maximise=True)
+        self._settle("value, wishes", Goal(summed(choices, wishes), True), best, 0, sum_of)
+        spent = worth_at_best(choices, self.values)
+        goal = Goal(summed(choices, regret), maximise=False)
+        least = trivial(choices, regret, self.values, maximise=False)
+        now = max(1, goal.terms.at(self.values))
+        gap = min(1.0, chain.settings.gap * (spent + now) / now)
+        bound = self._settle("value", goal, least, gap, sum_of)
+        sum_of.objective, sum_of.bound = spent + goal.terms.at(self.values), spent + bound
+        chain.stages.append(sum_of.stage())
+
+    def _settle(self, title: str, goal: Goal, trivial: int, gap: float, sum_of: Tally) -> int:
+        """Search for a goal's best, and keep it from here on; return the bound."""
+        value = goal.terms.at(self.values)
+        bound = trivial
+        if value != trivial and self.chain.is_over():
+            sum_of.proven = False
+        elif value != trivial:
+            limits = self.chain.limits("value", gap, sum_of.deterministic)
+            found = self._improve(title, goal, limits, trivial)
+            sum_of.add(found)
+            value, bound = found.objective, found.bound
+        if goal.terms:
+            self.rows.append(goal.terms >= value if goal.maximise else goal.terms <= value)
+        return bound
+
+    def within_bands(self) -> Whole:
+        """Return the same runs on the same hosts, with the choice that their bands leave."""
+        layout, limits = self.layout(), self.choices.limits
+        references = standings(layout)
+        grid = banded(self.choices.grid, references)
+        choices = Choices(grid, limits, apart(grid), signatures(grid))
+        whole = Whole(choices, self.chain, values_of(choices, layout.over(grid)))
+        whole.fixed = choices.fixed(layout.started)
+        whole.rows = list(rows(choices, references))
+        whole.references = references
+        return whole
+
+    def suit(self, preference: Preference) -> None:
+        """Have the best sum of a figure, and keep it."""
+        name, figure, maximise = preference.name, preference.figure, preference.maximise
+        goal = Goal(summed(self.choices, figure), maximise)
+        if not goal.terms:
+            return
+        self._finish(name, goal, trivial(self.choices, figure, self.values, maximise=maximise))
+        value = goal.terms.at(self.values)
+        self.rows.append(goal.terms >= value if maximise else goal.terms <= value)
+
+    def spread(self) -> None:
+        """Spread runs that ask the same evenly over offerings: the least sum of squares.
+
+        A worker more on an offering costs one, three, five ...: each is a variable of its own.
+        """
+        choices, squares = self.choices, ZERO
+        for each in choices.signatures:
+            there = [c for c in choices.cells_for(each) if c.instances is not None]
+            if len(there) < 2 or choices.workers_started(each).at(self.values) < 2:
+                continue
+            for cell in there:
+                workers = choices.workers_in(each, cell)
+                steps = [choices.program.variable(1) for _ in range(self._most(workers))]
+                squares = total([squares, *(step * (2 * n + 1) for n, step in enumerate(steps))])
+                self.rows.append(total(steps).equals(workers))
+                now = workers.at(self.values)
+                self.values += [int(n < now) for n in range(len(steps))]
+        goal = Goal(squares, maximise=False)
+        if goal.terms:
+            self._finish("spread", goal, 0)
+            self.rows.append(goal.terms <= goal.terms.at(self.values))
+
+    def _most(self, workers: Sum) -> int:
+        return self.choices.program.range(workers)[1]
 
     def spare_at_risk(self) -> None:
         """Give out the fewest GPUs at risk; other runs of the same weight may start instead."""
@@ -123,7 +232,7 @@ class Whole:
     def _improve(self, title: str, goal: Goal, limits: Limits, trivial: int) -> Found:
         """Search for a better value of a goal, and take it."""
         chain = self.chain
-        found = search(
+        found = search_in_steps(
             self.choices.program,
             goal,
             self.values,

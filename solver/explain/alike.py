@@ -30,6 +30,10 @@ _OF_FIGURES = {
     Code.INSUFFICIENT_GPUS,
     Code.INSUFFICIENT_HEALTHY_GPUS,
     Code.OUTRANKED,
+    Code.EXCEEDS_MAX_RATE,
+    Code.PRICE_ABOVE_ESTIMATE,
+    Code.EXCEEDS_REMAINING_BUDGET,
+    Code.MISSES_DEADLINE,
 }
 """Codes whose sentences hold no other digits than their figures, so that a span can be told."""
 

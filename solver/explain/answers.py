@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -11,7 +11,9 @@ from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.eligibility import Eligibility, Failing
 from stowplan.solver.hosts import Host
+from stowplan.solver.prices import Bools
 from stowplan.solver.rooms import VAST, Ints, Rooms, groups
+from stowplan.solver.rule import Rule
 
 ENOUGH = -1
 """Stands for what is free where that is enough: how much doesn't matter."""
@@ -40,16 +42,18 @@ def answers(rooms: Rooms, ask: Ask, among: Ints, most: int) -> list[Answer]:
     pattern_of, patterns = rooms.patterns_for(ask)
     fixed, always = _numbered(eligibility.of_any_room(ask, host) for host in kinds.firsts)
     by_gpus, at_times = _numbered(
-        eligibility.of_room(ask, host, Room(VAST, VAST, gpus)) for host, gpus in patterns
+        eligibility.of_room(ask, host, Room(VAST, VAST, gpus, instances))
+        for host, gpus, instances in patterns
     )
     kind = kinds.kind_of[among]
     short = _short(rooms, ask, among)
+    dear = _Dear(rooms, ask, among)
     lacks = (short != ENOUGH).any(axis=0)
     # How large the whole machine is, is told only where it has too little free.
     keys = (fixed[kind], by_gpus[pattern_of[among]], np.where(lacks, kind, ENOUGH))
-    found = groups(np.vstack((*keys, short)))
+    found = groups(np.vstack((*keys, short, *dear.figures)))
     if len(found) > most:
-        found = groups(np.vstack((*keys, short != ENOUGH)))
+        found = groups(np.vstack((*keys, short != ENOUGH, *dear.masks)))
     told = []
     for places in found:
         first = places[0]
@@ -57,9 +61,58 @@ def answers(rooms: Rooms, ask: Ask, among: Ints, most: int) -> list[Answer]:
         lacking: Iterable[Failings] = ((),)
         if lacks[first]:
             lacking = _lacking(eligibility, ask, kinds.firsts[kind[first]], short[:, places])
-        ends = [eligibility.in_order((*said, *each)) for each in lacking]
-        told.append(Answer(among[places], ends[0], ends[-1]))
+        lack = list(lacking)
+        over = dear.ends(places)
+        least = eligibility.in_order((*said, *lack[0], *over[0]))
+        is_one = len(lack) == len(over) == 1
+        ends = least if is_one else eligibility.in_order((*said, *lack[-1], *over[-1]))
+        told.append(Answer(among[places], least, ends))
     return told
+
+
+class _Dear:
+    """What hosts say of money and time."""
+
+    def __init__(self, rooms: Rooms, ask: Ask, among: Ints) -> None:
+        self._priced, self._ask, self._among = rooms.priced(ask), ask, among
+        masks = ((rule, mask[among]) for rule, mask in rooms.dear(ask).items())
+        self._rules = [(rule, mask) for rule, mask in masks if mask.any()]
+
+    @property
+    def masks(self) -> list[Ints]:
+        """By rule that some hosts fail: which of them do."""
+        return [mask.astype(np.int64) for _, mask in self._rules]
+
+    @property
+    def figures(self) -> list[Ints]:
+        """By rule: what is too much on those that fail it; ENOUGH on all others."""
+        return [self._figure(rule, mask) for rule, mask in self._rules]
+
+    def ends(self, places: Ints) -> list[Failings]:
+        """Return what hosts say that fail the same rules: at least, and at most."""
+        failed = [(rule, mask) for rule, mask in self._rules if mask[places[0]]]
+        if not failed:
+            return [()]
+        figures = [self._figure(rule, mask)[places] for rule, mask in failed]
+        rules = [rule for rule, _ in failed]
+        least = self._said(rules, [places[int(each.argmin())] for each in figures])
+        if all(each.min() == each.max() for each in figures):
+            return [least]
+        return [least, self._said(rules, [places[int(each.argmax())] for each in figures])]
+
+    def _figure(self, rule: Rule, mask: Bools) -> Ints:
+        assert self._priced is not None
+        figure = rule.figure(self._priced)[self._among] if rule.figure else mask.astype(np.int64)
+        return np.where(mask, figure, ENOUGH)
+
+    def _said(self, rules: Sequence[Rule], places: Sequence[int]) -> Failings:
+        priced = self._priced
+        assert priced is not None
+        return tuple(
+            Failing(rule, rule.why_barred(self._ask, priced, int(self._among[place])))
+            for rule, place in zip(rules, places, strict=True)
+            if rule.why_barred
+        )
 
 
 def _short(rooms: Rooms, ask: Ask, among: Ints) -> Ints:

@@ -12,6 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
+from stowplan.model.money import in_cents
 from stowplan.model.reasons import Code, Figure, Reason
 from stowplan.model.runs import Run
 from stowplan.solver.asks import Ask, RunClass, queue_order
@@ -40,10 +43,14 @@ class Headline:
         """What comes before the queue: no host could ever take it, or a limit is used up."""
         ask, why = self.each.ask, self.why
         if not why.verdicts:
-            return _no_hosts(ask)
+            return _no_hosts(self.situation, ask)
         if why.closest is None:
             return _same_everywhere(ask, why) or self._never
-        return _over_quota(self.situation, self.each) or _array_is_full(self.situation, self.each)
+        return (
+            _over_quota(self.situation, self.each)
+            or _over_a_purse(self.situation, self.each)
+            or _array_is_full(self.situation, self.each)
+        )
 
     @property
     def _never(self) -> Reason:
@@ -60,9 +67,9 @@ class Headline:
         )
 
 
-def _no_hosts(ask: Ask) -> Reason:
+def _no_hosts(situation: Situation, ask: Ask) -> Reason:
     code = Code.INSUFFICIENT_GPUS if ask.gpus else Code.INSUFFICIENT_CPU
-    return Reason.of(code, "the fleet has no machines", need=ask.gpus or 1, whole=0)
+    return Reason.of(code, f"the fleet has no {situation.word}", need=ask.gpus or 1, whole=0)
 
 
 def _same_everywhere(ask: Ask, why: Why) -> Reason | None:
@@ -97,7 +104,7 @@ def _where(ask: Ask, why: Why, which: str) -> str:
     if why.checked == 1:
         return why.verdicts[0].host.name
     pools = f" of the pools of {ask.workspace}" if ask.pools is not None else ""
-    on_all = f"on all {why.checked:,} machines{pools}"
+    on_all = f"on all {why.checked:,} {why.situation.word}{pools}"
     return f"{on_all}; {which}" if which else on_all
 
 
@@ -129,6 +136,27 @@ def _over_quota(situation: Situation, each: RunClass) -> Reason | None:
         held=held,
         placed=placed,
     )
+
+
+def _over_a_purse(situation: Situation, each: RunClass) -> Reason | None:
+    """Return what the cheapest host costs that would be free, where a purse has too little left."""
+    ask, rooms = each.ask, situation.rooms_left
+    priced = rooms.priced(ask)
+    if priced is None or not priced.purses:
+        return None
+    if rooms.fits(ask) or not situation.rooms_unspent.fits(ask):
+        return None
+    places = np.nonzero(situation.rooms_unspent.slots(ask))[0]
+    cheapest = situation.hosts[int(places[np.argmin(priced.all_costs[places])])]
+    failing = situation.eligibility.of_price(ask, cheapest, priced)
+    if not failing:
+        return None
+    reason = failing[0].reason
+    spent = sum(purse.micro - priced.left[purse.key] for purse in priced.purses)
+    message = f"on {cheapest.name}, the cheapest, it {reason.message}"
+    if spent:
+        message += f"; {in_cents(spent)} went to runs of this cycle"
+    return _said(reason, message, host=cheapest.name)
 
 
 def _array_is_full(situation: Situation, each: RunClass) -> Reason | None:

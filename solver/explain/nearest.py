@@ -30,11 +30,17 @@ class Side(IntEnum):
 _SIDES = {
     Side.HOST: {
         "state", "freshness", "pressure", "accepting", "reserved_for", "denied", "pools",
-        "max_accelerators", "reservation",
+        "max_accelerators", "reservation", "budget", "balance",
     },
     Side.SIZE: {"cpu", "memory", "room", "healthy_only", "drives"},
 }  # fmt: skip
 
+
+_NEEDS = (
+    ("need", "whole"), ("need_bytes", "whole_bytes"), ("need_gb", "has_gb"),
+    ("rate_usd_per_hour", "max_usd_per_hour"), ("need_usd", "left_usd"),
+)  # fmt: skip
+"""Numbers of reasons: what is asked, and what there is."""
 
 NEVER = 1000
 """What it counts for that a rule is never loosened, beside the costs of those that are."""
@@ -83,7 +89,7 @@ def _distance(ask: Ask, verdict: Verdict) -> tuple[int, int, int, float, int, st
 
 def _lacking(reason: Reason) -> float:
     """What share of the need a host can't meet, were it empty."""
-    for need, whole in (("need", "whole"), ("need_bytes", "whole_bytes"), ("need_gb", "has_gb")):
+    for need, whole in _NEEDS:
         asked, there = reason.numbers.get(need), reason.numbers.get(whole)
         if isinstance(asked, int | float) and isinstance(there, int | float) and asked > there:
             return (asked - there) / asked

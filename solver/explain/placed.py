@@ -7,7 +7,9 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from stowplan.model.decision import ChosenShape, Got, Value, Worker
+from stowplan.model.money import usd_of
 from stowplan.model.runs import Profile
+from stowplan.solver.appraisal import Appraisal, Measure, Tier
 from stowplan.solver.asks import Ask
 from stowplan.solver.decode import Seat, Start
 from stowplan.solver.matching import gpus as word_for
@@ -19,7 +21,8 @@ def workers_of(starts: Sequence[Start]) -> tuple[Worker, ...]:
     return tuple(
         Worker(
             index=index,
-            host=seat.host.name,
+            host=seat.name,
+            kind=seat.host.kind,
             devices=seat.devices,
             environment=_environment(seat),
             element=start.element,
@@ -39,13 +42,19 @@ def _environment(seat: Seat) -> dict[str, str]:
 
 def shape_of(ask: Ask, seats: Sequence[Seat]) -> ChosenShape:
     """Return the shape, and why so, in words."""
-    hosts = len({seat.host.name for seat in seats})
-    return _shape(ask.gpus, bool(ask.array), len(seats), hosts)
+    bought = len({seat.name for seat in seats if seat.host.offering})
+    owned = len({seat.name for seat in seats}) - bought
+    return _shape(ask.gpus, bool(ask.array), len(seats), owned, bought)
 
 
 @functools.cache
-def _shape(gpus: int, is_array: bool, seats: int, hosts: int) -> ChosenShape:
-    machines = f"{hosts:,} machine{'s' if hosts > 1 else ''}"
+def _shape(gpus: int, is_array: bool, seats: int, owned: int, bought: int) -> ChosenShape:
+    hosts = owned + bought
+    machines = " and ".join(
+        f"{count:,} {word}{'s' if count > 1 else ''}"
+        for count, word in ((owned, "machine"), (bought, "instance"))
+        if count
+    )
     each = f"{gpus:,} {word_for(gpus)}" if gpus else "1 worker"
     if is_array:
         text = f"{seats:,} element{'s' if seats > 1 else ''} x {each} on {machines}"
@@ -56,16 +65,37 @@ def _shape(gpus: int, is_array: bool, seats: int, hosts: int) -> ChosenShape:
 
 
 @functools.cache
-def value_of(profile: Profile) -> Value | None:
-    """Return what a profile optimises: 0 for machines already paid for; a finish isn't known."""
-    zero, band = Decimal(0), Decimal("0.02")
+def value_where_nothing_costs(profile: Profile, band: float) -> Value | None:
+    """Return what a profile optimises where all hosts are paid for; a finish isn't known."""
+    zero, share = Decimal(0), Decimal(str(band))
     match profile:
         case "balanced":
-            return Value(measure="usd_per_hour", chosen=zero, reference=zero, band=band)
+            return Value(measure="usd_per_hour", chosen=zero, reference=zero, band=share)
         case "cost":
-            return Value(measure="cost_usd", chosen=zero, reference=zero, band=band)
+            return Value(measure="cost_usd", chosen=zero, reference=zero, band=share)
         case "speed":
             return None
+
+
+def value_of(appraisal: Appraisal, chosen: Sequence[Ranked], references: Sequence[Ranked]) -> Value:
+    """Return what a run's worst worker has, and what the cycle left the one of that rank."""
+    (tier, measure), (_, reference) = chosen[-1], references[-1]
+    by = "cost_usd" if tier == Tier.BEYOND else appraisal.by
+    return Value(
+        measure=by,
+        chosen=_plain(by, measure),
+        reference=_plain(by, reference),
+        band=Decimal(str(0 if tier == Tier.BEYOND else appraisal.band)),
+    )
+
+
+type Ranked = tuple[int, int]
+"""A tier, and a measure in it."""
+
+
+def _plain(by: Measure, measure: int) -> Decimal:
+    """Return a measure as it is shown: in seconds, or in dollars."""
+    return Decimal(measure) if by == "finish_s" else usd_of(measure)
 
 
 def asked_and_got(ask: Ask, seats: Sequence[Seat]) -> tuple[Got, ...]:
@@ -79,7 +109,7 @@ def _got(ask: Ask, seats: Sequence[Seat]) -> Iterator[tuple[str, str, str]]:
         device
         for seat in (seats if asks_gpus else ())
         for device in seat.host.machine.devices
-        if device.id in seat.devices
+        if device.id in seat.devices or (seat.host.offering and device.index < len(seat.devices))
     ]
     if ask.models:
         models = ", ".join(sorted({device.model for device in devices}))
@@ -99,7 +129,7 @@ def _got(ask: Ask, seats: Sequence[Seat]) -> Iterator[tuple[str, str, str]]:
             ", ".join(sorted(ask.ids)),
             ", ".join(sorted(device for seat in seats for device in seat.devices)),
         )
-    hosts = ", ".join(sorted({seat.host.name for seat in seats}))
+    hosts = ", ".join(sorted({seat.name for seat in seats}))
     if ask.names:
         yield "names", ", ".join(sorted(ask.names)), hosts
     if ask.match_labels:

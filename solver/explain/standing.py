@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
 from stowplan.model.decision import Scores
+from stowplan.model.money import MICRO
 from stowplan.solver import points
+from stowplan.solver.appraisal import Appraisal
 from stowplan.solver.asks import RunClass
+from stowplan.solver.bands import within
 from stowplan.solver.decode import Seat
 from stowplan.solver.explain.worth import Figures, Worth
-from stowplan.solver.rooms import Ints
+from stowplan.solver.prices import Bools
+from stowplan.solver.profiles import FAILED, OWN, fit
+from stowplan.solver.rooms import Ints, Rooms
 from stowplan.solver.situation import Situation
 
 
@@ -22,6 +28,8 @@ class Willing:
     """Hosts that could take one more worker of a class, best first; an array for each figure."""
 
     places: Ints
+    outside: Bools
+    """Whether it is beyond the band of what the runs were left."""
     at_risk: Ints
     """How many GPUs at risk the worker would take."""
     points: Ints
@@ -61,16 +69,66 @@ class Standing:
         return Worth(self.figures, self.each.ask)
 
     @cached_property
+    def appraisal(self) -> Appraisal | None:
+        """What hosts are worth to the class, where anything tells them apart."""
+        return self.situation.grid.appraisals[self.index]
+
+    @property
+    def index(self) -> int:
+        """The class's place among all."""
+        return self.situation.index_of[self.each.name]
+
+    @cached_property
+    def rooms(self) -> Rooms:
+        """The hosts when all that starts has started, but for what one of its runs costs."""
+        situation, purses = self.situation, self.situation.grid.purses_of[self.index]
+        appraisal = self.appraisal
+        if not purses or appraisal is None:
+            return situation.rooms_left
+        seats = [seat for start in situation.starts_of(self.each) for seat in start.seats]
+        own = max((int(appraisal.cost[appraisal.at(seat.host.place)]) for seat in seats), default=0)
+        left = {key: left + own * (key in purses) for key, left in situation.plan.left.items()}
+        return situation.rooms_left.beside(left)
+
+    def ranks(self, places: Ints) -> tuple[Ints, Ints]:
+        """Return the tier and the measure of hosts that would take a run; else 0."""
+        if self.appraisal is None:
+            return np.zeros((2, len(places)), np.int64)[0], np.zeros(len(places), np.int64)
+        at = np.searchsorted(self.appraisal.hosts, places)
+        return self.appraisal.tier[at], self.appraisal.measure[at]
+
+    def preferences(self, places: Ints) -> list[Ints]:
+        """Return what the profile prefers in its band, in order; the lower the better."""
+        if self.appraisal is None:
+            return []
+        at = np.searchsorted(self.appraisal.hosts, places)
+        return [
+            each.figure(self.situation.grid, self.index)[at] * (-1 if each.maximise else 1)
+            for each in (FAILED, *OWN)
+        ]
+
+    def outside(self, places: Ints) -> Bools:
+        """Return which hosts are beyond the band of what the class's workers were left."""
+        references = self.situation.plan.references.get(self.each.name, ())
+        if self.appraisal is None or not references:
+            return np.zeros(len(places), np.bool_)
+        at = np.searchsorted(self.appraisal.hosts, places)
+        return ~within(self.appraisal, references[-1])[at]
+
+    @cached_property
     def willing(self) -> Willing:
         """The hosts that could take one more worker."""
-        ask, rooms = self.each.ask, self.situation.rooms_left
+        ask, rooms = self.each.ask, self.rooms
         listed = self.situation.listed(ask)
         places = listed[rooms.slots(ask)[listed] > 0]
         sound = rooms.count(ask, lambda has: has.sound)[places]
         at_risk = np.maximum(0, ask.gpus - sound) * (not ask.healthy_only)
         own, gain = self.worth.of_one_more(places, at_risk)
-        order = np.lexsort((places, -own, at_risk))
-        return Willing(places[order], at_risk[order], own[order], gain[order])
+        outside, (tier, measure) = self.outside(places), self.ranks(places)
+        failed, *rest = self.preferences(places) or [np.zeros_like(places)]
+        preferred = (*reversed(rest), -own, failed, at_risk)
+        order = np.lexsort((places, *preferred, measure * outside, tier * outside, outside))
+        return Willing(places[order], outside[order], at_risk[order], own[order], gain[order])
 
     @cached_property
     def seated(self) -> Mapping[str, Seated]:
@@ -95,7 +153,7 @@ class Standing:
         """What one more worker would cost in points on each willing host, its name, its slots."""
         places = np.sort(self.willing.places)
         own, _ = self.worth.of_one_more(places, np.zeros_like(places))
-        slots = self.situation.rooms_left.slots(self.each.ask)[places]
+        slots = self.rooms.slots(self.each.ask)[places]
         names = self.situation.names[places].tolist()
         return sorted(zip((-own).tolist(), names, slots.tolist(), strict=True))
 
@@ -106,14 +164,31 @@ class Standing:
         key = (*places, *own)
         if key not in self._scores:
             self._scores[key] = Scores(
-                fit=_mean([self.figures.fit[place] for place in places]),
-                time_to_result=1.0,
-                cost_to_complete=1.0,
+                fit=_mean([self._fit(place) for place in places]),
+                time_to_result=self._share_of_best(places, "finish_s"),
+                cost_to_complete=self._share_of_best(places, "cost"),
                 recovery_value=1.0,
                 health=_mean([self.figures.health[place] for place in places]),
                 points=round(_mean([each / points.POINT for each in own]), 3),
             )
         return self._scores[key]
+
+    def _fit(self, place: int) -> float:
+        """Return the share of a host's GPUs that is in use; of an instance, what the run uses."""
+        if self.situation.hosts[place].offering:
+            used = fit(self.situation.eligibility.prices, self.each.ask)
+            return int(used[place]) / MICRO
+        return self.figures.fit[place]
+
+    def _share_of_best(self, places: Sequence[int], what: Literal["finish_s", "cost"]) -> float:
+        """Return what the best host takes of time or money, as a share of what these do."""
+        priced = self.situation.eligibility.prices.of(self.each.ask)
+        if priced is None or self.appraisal is None:
+            return 1.0
+        figures = priced.finish_s if what == "finish_s" else priced.cost
+        best = int(figures[self.appraisal.hosts].min())
+        own = [int(figures[place]) for place in places]
+        return _mean([1.0 if not each else best / each for each in own])
 
     def _places(self, seats: Iterable[Seat]) -> Ints:
         place_of = self.situation.place_of

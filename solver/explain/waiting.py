@@ -29,15 +29,12 @@ class Verdict:
     """What hosts alike would say of a worker that waits if they were empty."""
 
     host: Host
-    """The first of them by name."""
+    """The first of them by name; of those that are too dear or too slow, the least so."""
     places: Ints
     """Of all of them, among all hosts."""
     empty: tuple[Failing, ...]
-
-    @property
-    def count(self) -> int:
-        """How many hosts there are."""
-        return len(self.places)
+    count: int
+    """How many there are: an offering counts once, whether some of it is warm or not."""
 
 
 @dataclass(frozen=True)
@@ -62,9 +59,10 @@ class Why:
         situation, ask = self.situation, self.ask
         found = []
         for places in situation.rooms_empty.by_kind(ask, situation.listed(ask)):
-            host = situation.hosts[int(places[0])]
+            host = situation.hosts[_nearest(situation, ask, places)]
             failing = situation.eligibility.failing(ask, host, host.empty)
-            found.append(Verdict(host, places, failing))
+            count = int(situation.counted[places].sum())
+            found.append(Verdict(host, places, failing, count))
         return found
 
     @cached_property
@@ -85,7 +83,8 @@ class Why:
         return tuple(
             HostRow(
                 hosts=tuple(names[row.hosts].tolist()),
-                state=self.situation.state_names[row.kind],
+                kind=self.situation.kinds[row.kind][0],
+                state=self.situation.kinds[row.kind][1],
                 reasons=row.reasons or (FITS,),
             )
             for row in rows(said)
@@ -131,6 +130,17 @@ class Why:
                 places = lacking if len(lacking) else places
         host = situation.hosts[_least_lacking(situation, ask, places)]
         return Closest(host, situation.eligibility.failing(ask, host, situation.room_left(host)))
+
+
+def _nearest(situation: Situation, ask: Ask, places: Ints) -> int:
+    """Return the host that misses the least of what hosts alike all miss."""
+    priced = situation.rooms_empty.priced(ask)
+    keys = [
+        rule.figure(priced)[places]
+        for rule, mask in situation.rooms_empty.dear(ask).items()
+        if priced and rule.figure and mask[places[0]]
+    ]
+    return int(places[np.lexsort((places, *keys))[0]])
 
 
 def _least_lacking(situation: Situation, ask: Ask, places: Ints) -> int:

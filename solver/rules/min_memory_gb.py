@@ -21,10 +21,14 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     lots = [lot for lot in host.lots if has_model(ask, lot) and has_vendor(ask, lot)]
     if not any(has_memory(ask, lot) for lot in host.lots):
         lots = list(host.lots)
-    most = max(lot.memory_mib for lot in lots) * 2**20 / 10**9
+    most = max(_gigabytes(lot) for lot in lots)
     more = {"need_gb": ask.min_memory_gb, "has_gb": round(most, 1)}
     return reason.model_copy(update={"numbers": {**reason.numbers, **more}})
 
 
 def _memory(lot: Lot) -> str:
-    return f"{lot.memory_mib * 2**20 / 10**9:.1f} GB"
+    return f"{_gigabytes(lot):.1f} GB"
+
+
+def _gigabytes(lot: Lot) -> float:
+    return lot.memory_mib * 2**20 / 10**9 if lot.nominal_gb is None else lot.nominal_gb

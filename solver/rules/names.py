@@ -10,6 +10,6 @@ from stowplan.solver.hosts import Host
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """NOT_SELECTED unless no name is given or the host's is."""
-    if not ask.names or host.name in ask.names:
+    if not ask.names or (host.name in ask.names and not host.offering):
         return None
     return Reason.of(Code.NOT_SELECTED, "not among the machines that the run names")

@@ -15,7 +15,7 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """NO_MATCHING_GPU where one isn't here, or not as asked; PINNED_GPU_BUSY where not free."""
     if not ask.ids or not ask.gpus:
         return None
-    absent = tuple(sorted(ask.ids - host.empty.devices))
+    absent = tuple(sorted(ask.ids if host.offering else ask.ids - host.empty.devices))
     if absent:
         text = f"without the pinned GPU {', '.join(absent)}"
         return Reason.of(Code.NO_MATCHING_GPU, text, missing=absent)

@@ -9,9 +9,9 @@ from stowplan.solver.hosts import POOL, Host
 
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
-    """POOL_MISMATCH unless the workspace has no pools, or the host's label `pool` is one."""
+    """POOL_MISMATCH unless the workspace has no pools, or the machine's label `pool` is one."""
     pool = host.labels.get(POOL)
-    if ask.pools is None or pool in ask.pools:
+    if ask.pools is None or pool in ask.pools or host.offering:
         return None
     own = ", ".join(ask.pools) or "none"
     return Reason.of(

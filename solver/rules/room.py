@@ -1,4 +1,7 @@
-"""Room: each worker gets as many free GPUs as it asks for, none faulted, each for itself alone."""
+"""Room: each worker gets as many free GPUs as it asks for, none faulted, each for itself alone.
+
+On an offering it gets an instance of its own, whole.
+"""
 
 from __future__ import annotations
 
@@ -20,11 +23,15 @@ READS_ROOM = True
 
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
-    """GPU_FAULTED where the faulted ones would have made it enough, else INSUFFICIENT_GPUS.
+    """NO_CAPACITY_NOW where sold out; GPU_FAULTED where faulted ones would have made it enough.
+
+    Else INSUFFICIENT_GPUS.
 
     Other rules say so where none is what was asked for (models, vendor, min_memory_gb,
     pinned_ids), and where the withheld ones, or those at risk, would have made it enough.
     """
+    if host.offering and not room.instances:
+        return Reason.of(Code.NO_CAPACITY_NOW, "sold out")
     if not ask.gpus:
         return None
     if not host.lots:
@@ -63,8 +70,13 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
 
 
 def post(choices: Choices) -> Iterator[Row]:
-    """gpus_taken(kind) <= free GPUs of the kind; a signature takes what its workers ask."""
+    """gpus_taken(kind) <= free GPUs of the kind; a signature takes what its workers ask.
+
+    Of an offering: workers_in(cell) <= instances that can be had, for each takes a whole one.
+    """
     for cell in choices.cells:
+        if cell.instances is not None:
+            yield choices.over(cell, lambda each: 1) <= cell.instances
         for kind in cell.kinds:
             yield choices.gpus_taken(kind, cell) <= kind.free
         for each in choices.signatures_in(cell):

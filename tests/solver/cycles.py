@@ -16,7 +16,7 @@ from stowplan.solver.cycle import RULES, solve
 from stowplan.solver.decode import decoded
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.grid import Grid
-from stowplan.solver.hosts import Host, hosts_of
+from stowplan.solver.hosts import Host
 from stowplan.solver.interrupt import Interrupt
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits
@@ -110,7 +110,7 @@ def gpus_of(answer: Snapshot | Decision, run: str) -> list[tuple[str, ...]]:
 def asked_of(snapshot: Snapshot, settings: Settings | None = None) -> tuple[Eligibility, Requests]:
     """Return the rules over the hosts, and what the runs ask."""
     settings = settings or Settings.of(snapshot)
-    eligibility = Eligibility(RULES, hosts_of(snapshot))
+    eligibility = Eligibility.of(RULES, snapshot)
     return eligibility, requests_of(snapshot, eligibility, settings.profile)
 
 
@@ -154,9 +154,16 @@ def solved(
     snapshot: Snapshot, settings: Settings | None = None, watcher: Watcher = unwatched
 ) -> Solved:
     """Return what the stages of a snapshot's cycle come to."""
-    settings = settings or Settings.of(snapshot)
-    grid = grid_of(snapshot, settings)
-    chain = Chain(settings, Interrupt(), watcher)
+    return _solved(grid_of(snapshot, settings), snapshot, settings, watcher)
+
+
+def _solved(
+    grid: Grid,
+    snapshot: Snapshot,
+    settings: Settings | None = None,
+    watcher: Watcher = unwatched,
+) -> Solved:
+    chain = Chain(settings or Settings.of(snapshot), Interrupt(), watcher)
     return Solved(solve_stages(grid, limits_of(snapshot, grid), chain), chain)
 
 
@@ -183,13 +190,11 @@ def workers_in(layout: Layout) -> dict[str, dict[str, int]]:
 
 def situation_of(snapshot: Snapshot) -> Situation:
     """Return the cycle of a snapshot once it is decided."""
-    layout, chain = solved(snapshot)
-    grid = layout.grid
+    grid = grid_of(snapshot)
+    layout, chain = _solved(grid, snapshot)
     return Situation(
         snapshot=snapshot,
-        eligibility=grid.eligibility,
-        hosts=grid.hosts,
-        classes=grid.classes,
+        grid=grid,
         limits=limits_of(snapshot, grid),
         plan=decoded(layout),
         proven=chain.stages[0].status == "OPTIMAL",

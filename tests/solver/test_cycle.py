@@ -70,7 +70,7 @@ def test_a_row_that_is_left_out_is_caught_by_the_audit(monkeypatch: pytest.Monke
 def test_every_rule_has_a_name_of_its_own_and_does_something() -> None:
     names = [rule.name for rule in RULES]
     assert len(set(names)) == len(names)
-    assert all(rule.why_not or rule.post for rule in RULES)
+    assert all(rule.why_not or rule.post or rule.bars for rule in RULES)
 
 
 def test_the_filters_come_in_the_order_that_decides() -> None:
@@ -85,6 +85,7 @@ def test_the_filters_come_in_the_order_that_decides() -> None:
         {"max_accelerators"},
         {"drives"},
         {"reservation"},
+        {"machines"},
     ]
     for group in groups:
         assert set(names[: len(group)]) == group

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.eligibility import PLENTY
-from stowplan.solver.grid import CORES, MEMORY, UNUSABLE, Grid
+from stowplan.solver.grid import CORES, Grid, MEMORY, POOLS, UNUSABLE
 from stowplan.solver.layout import Layout
 from tests.build import card, machine, run, running, snapshot
 from tests.solver.crowds import crowded, fit_together
@@ -78,7 +78,7 @@ def test_a_union_of_pools_that_overlap_is_a_pool_too() -> None:
         run("l", {"count": 2, "models": ["H200", "L4"]}),
     ]
     grid = grid_of(snapshot([machine("m", cards)], runs))
-    assert sorted(grid.room[2:, 0].tolist()) == [2, 2, 3]
+    assert sorted(grid.room[POOLS:, 0].tolist()) == [2, 2, 3]
     layout = Layout(grid)
     assert [int(layout.slots(index)[0]) for index in (0, 1)] == [1, 1]
     layout.put(0, np.array([0]), np.array([1]))
@@ -91,7 +91,7 @@ def test_pools_that_do_not_overlap_have_no_union() -> None:
         run(name, {"count": 1, "models": [model]}) for name, model in (("h", "H100"), ("l", "L4"))
     ]
     grid = grid_of(snapshot([machine("m", cards)], runs))
-    assert grid.room[2:, 0].tolist() == [1, 1]
+    assert grid.room[POOLS:, 0].tolist() == [1, 1]
 
 
 def test_only_gpus_that_are_free_and_of_use_to_some_class_count() -> None:
@@ -126,7 +126,7 @@ def test_a_worker_takes_its_cores_memory_and_gpus() -> None:
     grid = grid_of(snapshot([home], [run("a", 2, cpu_cores=3, memory_bytes=20), run("b", 1)]))
     room = grid.room.copy()
     grid.take(0, np.array([0]), np.array([2]), room)
-    assert room[:, 0].tolist() == [4000, 60, 4]
+    assert room[:, 0].tolist() == [4000, 60, 0, 4]
     assert (grid.slots(0, room).tolist(), grid.slots(1, room).tolist()) == ([1], [4])
 
 

@@ -22,6 +22,8 @@ COSTS = {
     14: {"names", "match_labels", "pinned_ids", "min_memory_gb"},
     15: {"models", "vendor"},
     16: {"healthy_only"},
+    20: {"interruptible", "max_rate", "if_match", "max_cost", "complete_by"},
+    24: {"budget", "balance"},
     30: {"quota", "array_limit", "queue"},
     32: {"pools", "reservation", "reserved_for"},
     40: {"accepting", "denied", "max_accelerators"},

@@ -66,7 +66,7 @@ def test_what_is_left_is_what_was_free_less_all_that_starts(snapshot: Snapshot) 
 def test_giving_back_undoes_taking() -> None:
     s = situation_of(snapshot([machine("m", 2)], [run("a", 1, cpu_cores=3, memory_bytes=5)]))
     host, ask = host_of(s, "m"), class_of(s, "a").ask
-    seat = Seat(host, ("m/1",), 0)
+    seat = Seat(host, ("m/1",), 0, "m")
     taken = host.start.less(ask.millicores, ask.memory_bytes, frozenset(seat.devices))
     assert taken == Room(61_000, host.start.memory_bytes - 5, frozenset({"m/0"}))
     assert given_back(taken, ask, seat) == host.start

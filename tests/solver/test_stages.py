@@ -136,7 +136,7 @@ def cut_short(*given: Any, **named: Any) -> Found:  # Any: whatever a search is 
 
 @pytest.fixture
 def no_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(whole, "search", cut_short)
+    monkeypatch.setattr(whole, "search_in_steps", cut_short)
 
 
 @pytest.mark.usefixtures("no_time")

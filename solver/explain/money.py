@@ -1,0 +1,107 @@
+"""What the placed runs cost: the value each got, its estimate, and what all take an hour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from stowplan.model.decision import Estimate, Value
+from stowplan.model.estimating.estimate import estimate
+from stowplan.model.holds import holding
+from stowplan.model.money import usd_of
+from stowplan.solver.asks import Ask, RunClass
+from stowplan.solver.bands import Standing
+from stowplan.solver.decode import Seat
+from stowplan.solver.explain.placed import value_of, value_where_nothing_costs
+from stowplan.solver.hosts import Host
+from stowplan.solver.situation import Situation
+
+
+class Money:
+    """Values and estimates of placed runs; those alike are worked out once."""
+
+    def __init__(self, situation: Situation) -> None:
+        """Work out nothing before it is asked for."""
+        self._situation = situation
+        self._estimates: dict[tuple[Ask, int], Estimate] = {}
+        self._references: dict[str, dict[str, list[Standing]]] = {}
+
+    def value(self, each: RunClass, run: str, seats: Sequence[Seat]) -> Value | None:
+        """Return what a run's profile optimises: what it has, and what the cycle left it."""
+        situation = self._situation
+        appraisal = situation.grid.appraisals[situation.index_of[each.name]]
+        references = self._left_to(each).get(run)
+        if appraisal is None or not references:
+            bands = situation.snapshot.policy.bands
+            return value_where_nothing_costs(each.ask.profile, bands.profile)
+        chosen = sorted(self._standing(each, seat.host) for seat in seats)
+        return value_of(appraisal, chosen, references)
+
+    def estimate(self, each: RunClass, seats: Sequence[Seat]) -> Estimate | None:
+        """Return what a run costs and when it ends; of several hosts, by the dearest of them."""
+        ask, prices = each.ask, self._situation.eligibility.prices
+        priced = prices.of(ask)
+        if ask.work is None or priced is None:
+            return None
+        dearest = max((seat.host for seat in seats), key=lambda host: int(priced.cost[host.place]))
+        key = (ask, dearest.place)
+        if key not in self._estimates:
+            running = prices.running(ask.work)[dearest.accelerators]
+            now, hosts = self._situation.snapshot.now, 1 if ask.array else len(seats)
+            self._estimates[key] = _with_purses(
+                estimate(ask.work.run, dearest.tariff, running, now, hosts),
+                [] if running else [purse.name for purse in priced.purses],
+            )
+        return self._estimates[key]
+
+    def _left_to(self, each: RunClass) -> dict[str, list[Standing]]:
+        """Return what the cycle left the workers of each run of a class, by the run's name.
+
+        What workers have and what they were left are both sorted, and matched rank by rank.
+        """
+        if each.name not in self._references:
+            references = self._situation.plan.references.get(each.name, ())
+            found: dict[str, list[Standing]] = {}
+            if references:
+                seats = [
+                    (self._standing(each, seat.host), start.run)
+                    for start in self._situation.starts_of(each)
+                    for seat in start.seats
+                ]
+                for (_, run), left in zip(sorted(seats), references, strict=True):
+                    found.setdefault(run, []).append(left)
+            self._references[each.name] = found
+        return self._references[each.name]
+
+    def _standing(self, each: RunClass, host: Host) -> Standing:
+        appraisal = self._situation.grid.appraisals[self._situation.index_of[each.name]]
+        assert appraisal is not None
+        at = appraisal.at(host.place)
+        return int(appraisal.tier[at]), int(appraisal.measure[at])
+
+
+def _with_purses(found: Estimate, purses: Sequence[str]) -> Estimate:
+    """Name the purses that were held against what is sure alone, for no time is known."""
+    told = tuple(f"{name}: held against what is sure to be charged" for name in purses)
+    return found.model_copy(update={"unverified": (*found.unverified, *told)}) if told else found
+
+
+def usd_per_hour(situation: Situation) -> Decimal:
+    """Return what is paid an hour for what starts: instances, and rented machines that were idle.
+
+    A rented machine counts once, however many runs start there.
+    """
+    busy = {worker.host for _, worker in holding(situation.snapshot)}
+    hosts = {
+        seat.name: seat.host
+        for start in situation.plan.starts
+        for seat in start.seats
+        if seat.name not in busy
+    }
+    return with_cents(usd_of(sum(host.tariff.rate for host in hosts.values())))
+
+
+def with_cents(usd: Decimal) -> Decimal:
+    """Return dollars with two decimals at least."""
+    cents = usd.quantize(Decimal("0.01"))
+    return cents if cents == usd else usd

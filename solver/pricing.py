@@ -1,0 +1,213 @@
+"""What one run would cost on every host, the best first: as if it were alone in the cycle."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from stowplan.model.decision import Estimate, HostKind
+from stowplan.model.estimating.duration import Likely, RunningTime
+from stowplan.model.estimating.estimate import estimate
+from stowplan.model.reasons import Reason
+from stowplan.model.runs import Profile, Run
+from stowplan.model.shape import Shape, shape_of
+from stowplan.model.snapshot import Snapshot
+from stowplan.solver.appraisal import Appraisal, Measure, appraised
+from stowplan.solver.asks import Ask, ask_of
+from stowplan.solver.bands import within
+from stowplan.solver.cycle import RULES
+from stowplan.solver.eligibility import Eligibility
+from stowplan.solver.explain.alike import MOST_ROWS, Said, ends, rows
+from stowplan.solver.explain.answers import answers
+from stowplan.solver.hosts import Host
+from stowplan.solver.prices import Ints, Priced
+from stowplan.solver.profiles import FAILED, OWN
+from stowplan.solver.rooms import Rooms
+from stowplan.solver.settings import Settings
+
+
+class RankedHost(NamedTuple):
+    """A host that would take a run, and what the run would cost there."""
+
+    name: str
+    kind: HostKind
+    tier: int
+    measure: int
+    """By what the run's profile chooses: micro-dollars, or seconds until it is done."""
+    is_as_good: bool
+    """Whether it is within the band of the best."""
+    rate: int
+    """Micro-dollars an hour."""
+    cost: Likely
+    """Micro-dollars to completion; what is sure alone where the running time isn't known."""
+    finish_s: Likely
+    """Seconds from now, as is likely and at worst."""
+    is_total: bool
+    is_interruptible: bool
+
+
+class OutHosts(NamedTuple):
+    """Hosts that wouldn't take a run, for the same reasons, the deciding one first."""
+
+    hosts: tuple[str, ...]
+    reasons: tuple[Reason, ...]
+
+
+class Market:
+    """The hosts of a snapshot with their prices: read once, asked for any run."""
+
+    def __init__(self, snapshot: Snapshot, settings: Settings | None = None) -> None:
+        """Read the hosts."""
+        self.snapshot = snapshot
+        self.settings = settings or Settings.of(snapshot)
+        self.eligibility = Eligibility.of(RULES, snapshot)
+        hosts = self.eligibility.hosts
+        self.rooms = Rooms(self.eligibility, hosts, {host.name: host.start for host in hosts})
+
+    @cached_property
+    def named(self) -> Mapping[str, Host]:
+        """The hosts by name."""
+        return {host.name: host for host in self.eligibility.hosts}
+
+    def ranked(self, run: Run) -> Ranking | Reason:
+        """Return the hosts by what they are worth to a run; or why its shape is impossible.
+
+        As if the run were alone: beside what runs already, and with all that budgets have left.
+        """
+        shape = shape_of(run)
+        if isinstance(shape, Reason):
+            return shape
+        ask = self._ask(run, shape)
+        priced = self.eligibility.prices.of(ask)
+        assert priced is not None
+        places = np.nonzero(self.rooms.slots(ask))[0]
+        return Ranking(self, run, ask, priced, appraised(ask, self.eligibility.prices, places))
+
+    def _ask(self, run: Run, shape: Shape) -> Ask:
+        return ask_of(run, shape, self.snapshot, self.settings.profile, is_priced=True)
+
+
+def ranked(snapshot: Snapshot, run: str, settings: Settings | None = None) -> Ranking | Reason:
+    """Return what one run of a snapshot would cost on every host, the best first.
+
+    Raises KeyError where the snapshot has no such run.
+    """
+    runs = {each.name: each for each in snapshot.runs}
+    return Market(snapshot, settings).ranked(runs[run])
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The hosts that would take one run, and the others with their reasons."""
+
+    market: Market
+    run: Run
+    ask: Ask
+    priced: Priced
+    appraisal: Appraisal | None
+
+    @property
+    def profile(self) -> Profile:
+        """What the run chooses by; by the rate alone (balanced) where no time is known."""
+        return self.appraisal.profile if self.appraisal else self.ask.profile
+
+    @property
+    def measure(self) -> Measure:
+        """What measures are in."""
+        return self.appraisal.by if self.appraisal else "usd_per_hour"
+
+    @cached_property
+    def order(self) -> Ints:
+        """The positions of the hosts in the appraisal, the best first.
+
+        Those within the band of the best by what the profile prefers; then the others by value.
+        """
+        each = self.appraisal
+        if each is None:
+            return np.zeros(0, np.int64)
+        best = each.order()[0]
+        outside = ~within(each, (int(each.tier[best]), int(each.measure[best])))
+        prices, ask = self.market.eligibility.prices, self.ask
+        preferred = [
+            own.by_host(prices, ask)[each.hosts] * (-1 if own.maximise else 1) * ~outside
+            for own in (FAILED, *OWN)
+            if each.profile in own.profiles
+        ]
+        sound = self.market.rooms.count(ask, lambda has: has.sound)[each.hosts]
+        at_risk = np.maximum(0, ask.gpus - sound) * ~prices.offered[each.hosts]
+        value = (each.measure * outside, each.tier * outside, outside)
+        return np.lexsort(
+            (each.hosts, each.measure, *reversed(preferred), at_risk * ~outside, *value)
+        )
+
+    @cached_property
+    def hosts(self) -> Sequence[RankedHost]:
+        """The hosts that would take the run, the best first."""
+        return self.best(len(self.order))
+
+    def best(self, most: int) -> list[RankedHost]:
+        """Return the best hosts, at most so many."""
+        each, priced = self.appraisal, self.priced
+        if each is None:
+            return []
+        first = each.order()[0]
+        inside = within(each, (int(each.tier[first]), int(each.measure[first])))
+        found = []
+        for at in self.order[:most].tolist():
+            place = int(each.hosts[at])
+            host = self.market.eligibility.hosts[place]
+            found.append(
+                RankedHost(
+                    name=host.name,
+                    kind=host.kind,
+                    tier=int(each.tier[at]),
+                    measure=int(each.measure[at]),
+                    is_as_good=bool(inside[at]),
+                    rate=int(priced.rate[place]),
+                    cost=Likely(int(priced.cost[place]), int(priced.cost_p90[place])),
+                    finish_s=Likely(int(priced.finish_s[place]), int(priced.finish_p90_s[place])),
+                    is_total=self.running(host) is not None,
+                    is_interruptible=bool(priced.interruptible[place]),
+                )
+            )
+        return found
+
+    @cached_property
+    def out(self) -> Sequence[OutHosts]:
+        """The hosts that wouldn't take the run, by their reasons."""
+        eligibility = self.market.eligibility
+        listed = np.array([host.place for host in eligibility.listed(self.ask)], np.int64)
+        names = [host.name for host in eligibility.hosts]
+        said = (
+            Said(each.hosts, 0, ends(each))
+            for each in answers(self.market.rooms, self.ask, listed, MOST_ROWS)
+            if each.most
+        )
+        return [
+            OutHosts(tuple(names[place] for place in row.hosts.tolist()), row.reasons)
+            for row in rows(said)
+        ]
+
+    def reasons(self, host: str) -> tuple[Reason, ...]:
+        """Return why a host wouldn't take the run; nothing: it would. Raises KeyError."""
+        own = self._named(host)
+        failing = self.market.eligibility.failing(self.ask, own, own.start)
+        return tuple(each.reason for each in failing)
+
+    def running(self, host: Host) -> RunningTime | None:
+        """Return how long the run takes on a host, where that is known."""
+        assert self.ask.work is not None
+        return self.market.eligibility.prices.running(self.ask.work)[host.accelerators]
+
+    def _named(self, host: str) -> Host:
+        return self.market.named[host]
+
+    def estimate(self, host: str) -> Estimate:
+        """Return what the run costs on a host, and when it ends there. Raises KeyError."""
+        own = self._named(host)
+        hosts = 1 if self.ask.array else self.ask.tasks or 1
+        return estimate(self.run, own.tariff, self.running(own), self.market.snapshot.now, hosts)

@@ -1,0 +1,64 @@
+"""What budgets and balances have in common: money that runs of a cycle spend together."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from stowplan.model.money import MICRO
+from stowplan.model.reasons import Code, Reason
+from stowplan.solver.prices import Bools, Priced, Purse, in_dollars, none_of
+from stowplan.solver.program.linear import Row
+
+if TYPE_CHECKING:
+    from stowplan.solver.choices import Choices
+
+MOST = 2**50
+"""What a row may come to: beyond it, costs are counted in larger units, rounded against the run."""
+
+
+def over_a_purse(rule: str, priced: Priced) -> Bools:
+    """Return the hosts where a run costs more than is left of one of its purses."""
+    purse = _tightest(rule, priced)
+    return none_of(priced) if purse is None else priced.all_costs > priced.left[purse.key]
+
+
+def too_dear_for(rule: str, priced: Priced, place: int) -> Reason:
+    """Return how much a run costs on a host, and how little the purse has."""
+    purse = _tightest(rule, priced)
+    assert purse is not None
+    cost, left = int(priced.all_costs[place]), max(0, priced.left[purse.key])
+    told, limit = in_dollars(cost, left)
+    whose = f"budget {purse.name}" if purse.rule == "budget" else f"workspace {purse.name}"
+    return Reason.of(
+        Code.EXCEEDS_REMAINING_BUDGET,
+        f"{priced.is_expected} {told} USD, and {whose} has {limit} left",
+        need_usd=cost / MICRO,
+        left_usd=left / MICRO,
+        **{purse.rule: purse.name},
+    )
+
+
+def _tightest(rule: str, priced: Priced) -> Purse | None:
+    own = [purse for purse in priced.purses if purse.rule == rule]
+    return min(own, key=lambda purse: (priced.left[purse.key], purse.name), default=None)
+
+
+def spent(choices: Choices, rule: Literal["budget", "balance"]) -> Iterator[Row]:
+    """Yield for each purse: what its runs spend is no more than it has."""
+    for purse in choices.grid.eligibility.prices.purses:
+        if purse.rule != rule:
+            continue
+        spending = choices.spending(
+            {
+                index
+                for index, each in enumerate(choices.classes)
+                if each.ask.workspace in purse.workspaces
+            }
+        )
+        most = choices.program.range(spending)[1]
+        unit = max(1, -(-most // MOST))
+        if unit > 1:
+            terms = {column: -(-cost // unit) for column, cost in spending.terms.items()}
+            spending = type(spending)(terms, -(-spending.constant // unit))
+        yield spending <= purse.micro // unit

@@ -1,0 +1,35 @@
+"""Balance: what a workspace starts in a cycle is expected to cost no more than it has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from stowplan.model.reasons import Reason
+from stowplan.solver.asks import Ask
+from stowplan.solver.prices import Bools, Ints, Priced
+from stowplan.solver.program.linear import Row
+from stowplan.solver.purses import over_a_purse, spent, too_dear_for
+
+if TYPE_CHECKING:
+    from stowplan.solver.choices import Choices
+
+
+def bars(ask: Ask, priced: Priced) -> Bools:
+    """expected cost > balance_usd."""
+    return over_a_purse("balance", priced)
+
+
+def why_barred(ask: Ask, priced: Priced, place: int) -> Reason:
+    """EXCEEDS_REMAINING_BUDGET."""
+    return too_dear_for("balance", priced, place)
+
+
+def figure(priced: Priced) -> Ints:
+    """What is too much."""
+    return priced.all_costs
+
+
+def post(choices: Choices) -> Iterator[Row]:
+    """Sum over a workspace's classes and all cells of cost x workers_in(class, cell) <= balance."""
+    return spent(choices, "balance")
