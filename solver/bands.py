@@ -70,6 +70,16 @@ def rows(choices: Choices, references: References) -> Iterator[Row]:
             )
 
 
+def are_kept(layout: Layout, references: References) -> bool:
+    """Whether every worker is within the band of what the one of its rank was left."""
+    for each, own, left in zip(layout.grid.appraisals, standings(layout), references, strict=True):
+        for (tier, measure), (best, reference) in zip(own, left, strict=True):
+            assert each is not None  # only then are there standings
+            if tier > best or (tier == best and measure > each.limit(best, reference)):
+                return False
+    return True
+
+
 def within(each: Appraisal, standing: Standing) -> Bools:
     """Return the hosts that are as good as a standing: of a better tier, or within its band."""
     tier, measure = standing

@@ -108,7 +108,7 @@ def merged(grid: Grid, binds: Ints, *, finer: Finer | None = None) -> list[Cell]
         )
         if grid.offered[host]:
             free = ("offering", host if grid.purses_of_any else None)
-        key = (patterns[family], free, *buckets[:, host].tolist())
+        key = (patterns[family], free, grid.priced_as[host], *buckets[:, host].tolist())
         alike.setdefault(key, []).append(host)
     return [_cell(grid, hosts, binds) for hosts in alike.values()]
 

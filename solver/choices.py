@@ -45,7 +45,8 @@ class Choices:
         self.cells = cells
         self.signatures = signatures
         self.program = Program()
-        self._others = others
+        self.others = others
+        """Where all else is."""
         self._starting: dict[tuple[str, int], Sum] = {}
         self._workers: dict[tuple[Signature, Cell], Sum] = {}
         self._given: dict[tuple[Signature, Kind], Sum] = {}
@@ -209,22 +210,22 @@ class Choices:
 
     def elsewhere_in(self, each: Signature, hosts: Container[int]) -> int:
         """Return how many workers of a signature are on some hosts that aren't chosen for."""
-        if self._others is None:
+        if self.others is None:
             return 0
         return sum(
             there.get(index, 0)
-            for host, there in enumerate(self._others.there)
+            for host, there in enumerate(self.others.there)
             if there and host in hosts and self._cell_of[host] < 0
             for index in each.members
         )
 
     def _spent_elsewhere(self, members: Container[int]) -> int:
         """Return what the workers cost that aren't chosen for."""
-        if self._others is None:
+        if self.others is None:
             return 0
         grid, chosen = self.grid, {index for each in self.signatures for index in each.members}
         spent = 0
-        for host, there in enumerate(self._others.there):
+        for host, there in enumerate(self.others.there):
             for index, workers in there.items():
                 is_chosen = index in chosen and self._cell_of[host] >= 0
                 if index in members and not is_chosen:
@@ -235,8 +236,8 @@ class Choices:
     def _make_starts(self, each: Signature) -> None:
         for index, own in zip(each.members, each.classes, strict=True):
             for cohort, some in enumerate(own.cohorts):
-                if self._others is not None and index not in self._joining:
-                    start = Sum({}, self._others.started[index][cohort])
+                if self.others is not None and index not in self._joining:
+                    start = Sum({}, self.others.started[index][cohort])
                 elif self.grid.fits[index]:
                     least = self._started(index, cohort) if self._is_partly_elsewhere(each) else 0
                     start = self.program.variable(some.count, least)
@@ -250,7 +251,7 @@ class Choices:
 
     def _started(self, index: int, cohort: int) -> int:
         """Return how many runs of a cohort start as all others are."""
-        return self._others.started[index][cohort] if self._others else 0
+        return self.others.started[index][cohort] if self.others else 0
 
     def _make_workers(self, each: Signature) -> None:
         starts = total(self.starts(own) for own in each.classes)
@@ -291,19 +292,19 @@ class Choices:
 
     def _keep_other_starts(self) -> None:
         """Let the classes that aren't chosen for start as many runs as they do."""
-        if self._others is None:
+        if self.others is None:
             return
-        for each, started in zip(self.classes, self._others.started, strict=True):
+        for each, started in zip(self.classes, self.others.started, strict=True):
             for cohort, count in enumerate(started):
                 self._starting.setdefault((each.name, cohort), Sum({}, count))
 
     def _elsewhere(self, each: Signature) -> int:
         """Return how many workers of a signature are in no cell of these."""
-        if self._others is None:
+        if self.others is None:
             return 0
-        there = sum(self._others.placed[index] for index in each.members)
+        there = sum(self.others.placed[index] for index in each.members)
         return there - sum(
-            self._others.workers_in(index, cell.hosts)
+            self.others.workers_in(index, cell.hosts)
             for index in each.members
             for cell in self.cells
         )

@@ -88,6 +88,8 @@ class Grid:
         """By class: the hosts where a worker of it could be at the start."""
         self.fits: list[bool] = []
         """By class: whether one of its runs fits whole, alone, in what is free at the start."""
+        self.priced_as = [_price(host) for host in self.hosts]
+        """By machine: hosts that share it are of one worth to any class."""
         self.appraisals: list[Appraisal | None] = []
         """By class: what the hosts in `where` are worth to it, where anything tells them apart."""
         purses = eligibility.prices.purses
@@ -271,6 +273,13 @@ class Grid:
                 key = (column, by_family.tobytes())
                 needs.append((column, self._shared.setdefault(key, by_family)))
         return needs
+
+
+def _price(host: Host) -> Hashable:
+    tariff = host.tariff
+    if host.offering or not (tariff.rate or host.machine.byoc_pool or host.accelerators):
+        return None
+    return (tariff.rate, tariff.paid_s, host.machine.byoc_pool, host.accelerators)
 
 
 _NONE: Ints = np.zeros(0, np.int64)

@@ -69,15 +69,31 @@ class Whole:
             whole.suit(FAILED)
         whole.earn_points()
         if is_priced:
-            whole.spread()
-            for preference in OWN:
-                whole.suit(preference)
+            whole.suit_at_last()
         whole.settle_ties()
         return whole.layout()
 
+    @classmethod
+    def suited(cls, choices: Choices, chain: Chain, layout: Layout) -> Layout:
+        """Return a layout in which those hosts alone that choices are of are chosen by what
+        comes last."""
+        whole = cls(choices, chain, values_of(choices, layout), references=layout.references)
+        whole.fixed = choices.fixed(layout.started)
+        whole.rows = list(rows(choices, layout.references))
+        whole.suit(FAILED)
+        whole.suit_at_last()
+        return whole.layout()
+
+    def suit_at_last(self) -> None:
+        """Spread runs alike over offerings, then choose as each profile prefers."""
+        self.spread()
+        for preference in OWN:
+            self.suit(preference)
+
     def layout(self) -> Layout:
         """Return the layout that the values stand for."""
-        layout = Layout(self.choices.grid)
+        others = self.choices.others
+        layout = others.copy() if others else Layout(self.choices.grid)
         settle(self.choices, self.values, layout)
         layout.references = self.references or layout.references
         return layout

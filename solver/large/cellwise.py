@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from stowplan.solver import points
+from stowplan.solver.bands import are_kept, banded, standings
 from stowplan.solver.cells import MOST_CELLS, Cell, apart, binding, merged, signatures
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
@@ -22,11 +23,13 @@ from stowplan.solver.large.bounds import Bounds
 from stowplan.solver.large.neighbourhoods import Neighbourhoods
 from stowplan.solver.large.overcells import better_over_cells
 from stowplan.solver.large.packing import packed
+from stowplan.solver.large.valuewise import with_less_regret
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits as Shared
 from stowplan.solver.program.linear import Goal
 from stowplan.solver.program.search import search
 from stowplan.solver.values import values_of
+from stowplan.solver.whole import Whole
 
 HOST_BY_HOST = 4000
 """Variables up to which place is also searched host by host, where cells don't settle it."""
@@ -54,10 +57,39 @@ class Cellwise:
     def solved(self) -> Layout:
         """Return the layout after all stages."""
         self._place()
+        if any(each is not None for each in self.grid.appraisals):
+            self._settle_value()
         self._spare_at_risk()
         self._earn_points()
+        if any(self.layout.references):
+            self._suit_offerings()
         self.chain.stages.append(Tally("canonical", searched=False).stage())
         return self.layout
+
+    def _settle_value(self) -> None:
+        """Meet the most wishes, then have the least regret; from here on each run has its band."""
+        tally = Tally("value")
+        layout = with_less_regret(self.layout, self.shared, self.chain, self._binds, tally)
+        self.chain.stages.append(tally.stage())
+        layout.references = standings(layout)
+        self.grid = banded(self.grid, layout.references)
+        self.layout = layout.over(self.grid)
+        self._report("value", tally)
+
+    def _suit_offerings(self) -> None:
+        """Choose among offerings within the bands by what comes last: machines stay as they are."""
+        there = {
+            host
+            for index in range(len(self.grid.classes))
+            for host in self.grid.where[index].tolist()
+            if self.grid.offered[host]
+        }
+        if there and len(there) <= HOST_BY_HOST and not self.chain.is_over():
+            cells = apart(self.grid, sorted(there))
+            choices = Choices(
+                self.grid, self.shared, cells, signatures(self.grid), others=self.layout
+            )
+            self.layout = Whole.suited(choices, self.chain, self.layout)
 
     def _place(self) -> None:
         """Place the most weight; one entry in the account for all tiers."""
@@ -138,7 +170,8 @@ class Cellwise:
         chain.logs.append(f"#### at_risk, over cells\n{found.log}")
         tally.spend(found)
         other = packed(choices, found.values)
-        if other.started == self.layout.started:
+        other.references = self.layout.references
+        if other.started == self.layout.started and are_kept(other, self.layout.references):
             self.layout = min(other, self.layout, key=at_risk_taken)
         return found.bound
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from stowplan.solver import points
+from stowplan.solver.bands import rows
 from stowplan.solver.bound import weight
 from stowplan.solver.cells import apart, signatures
 from stowplan.solver.chain import Chain, Tally
@@ -21,6 +22,7 @@ from stowplan.solver.choices import Choices
 from stowplan.solver.large.draws import idle, in_turn, spare, used, wanted
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits as Shared
+from stowplan.solver.profiles import regret, summed, wishes
 from stowplan.solver.program.linear import ZERO, Goal, Sum
 from stowplan.solver.program.search import Found, search
 from stowplan.solver.values import settle, values_of
@@ -84,6 +86,35 @@ class Neighbourhoods:
             group = wanted(self.hosts, (-sound).clip(0), self.hosts, sound.clip(0), self.draw)
             yield self._solve(group, Choices.at_risk_taken, False)
 
+    def lower_regret(self) -> Iterator[Gain]:
+        """Lower the regret, for the same runs and no fewer wishes, where there is most of it."""
+        grid = self.layout.grid
+        by_class = [regret(grid, index) for index in range(len(grid.classes))]
+        place = {host: at for at, host in enumerate(self.hosts)}
+        while self._goes_on():
+            amounts = np.zeros(len(self.hosts))
+            by_host = self.layout.by_host()
+            suffering: dict[int, float] = {}
+            for host, there in enumerate(by_host):
+                for index, workers in there:
+                    each = grid.appraisals[index]
+                    if each is not None:
+                        own = float(by_class[index][each.at(host)]) * workers
+                        amounts[place[host]] += own
+                        suffering[index] = suffering.get(index, 0.0) + own
+            if not amounts.any():
+                return
+            drawn = self.draw.choices(list(suffering), list(suffering.values()))[0]
+            better = grid.where[drawn]
+            low = 1 / (1.0 + by_class[drawn] / max(1.0, float(by_class[drawn].mean())))
+            group = wanted(self.hosts, amounts / amounts.max(), better.tolist(), low, self.draw)
+            yield self._solve(
+                group,
+                lambda choices: summed(choices, regret),
+                False,
+                keep=lambda choices: summed(choices, wishes) * -1,
+            )
+
     def earn_points(self) -> Iterator[Gain]:
         """Earn more points, for the same runs and no more GPUs at risk, on all hosts in turn."""
         turns = in_turn(self.hosts, self.layout.grid, self.draw)
@@ -128,13 +159,15 @@ class Neighbourhoods:
         gap = self._limits.gap if joining is None else 0.0
         hint = values_of(choices, layout)
         kept = keep(choices) if keep else ZERO
+        also = [kept <= kept.at(hint)] if keep else []
+        also += rows(choices, layout.references) if any(layout.references) else []
         found = search(
             choices.program,
             goal,
             hint,
             replace(self._limits, deterministic=deterministic, gap=gap),
             trivial=choices.program.range(goal.terms)[maximise],
-            also=[kept <= kept.at(hint)] if kept else [],
+            also=also,
             interrupt=self._chain.interrupt,
         )
         before = layout.weights()

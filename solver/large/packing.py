@@ -106,7 +106,10 @@ def _pack(
         else:
             order = choice(layout, index, at)
             taken = in_turn(workers, room[order])
+        taken = layout.afforded(index, at[order[: len(taken)]], taken)
         order, taken = order[: len(taken)][taken > 0], taken[taken > 0]
+        if not len(taken):
+            break
         layout.put(index, at[order], taken)
         workers -= int(taken.sum())
 
