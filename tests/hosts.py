@@ -16,6 +16,9 @@ from stowplan.model.runs import Run
 
 type Fields = dict[str, Any]  # Any: what a YAML file could hold
 
+BY_THE_SECOND: Fields = {"increment_s": 1, "minimum_s": 0, "starts": "creation"}
+"""How an offering bills, but for what a test says."""
+
 NOW = dt.datetime(2026, 9, 21, 6, 0, tzinfo=dt.UTC)
 
 
@@ -55,13 +58,13 @@ def offering(**more: Any) -> Offering:
         },
         "teardown_s": 30,
     }
-    return Offering.model_validate(usual | more)
+    billing = BY_THE_SECOND | more.pop("billing", {})
+    return Offering.model_validate({**usual, **more, "billing": billing})
 
 
 def unknown_billing(host: Offering) -> Offering:
     """Return an offering of which nothing is known about billing."""
-    billing = Billing.model_construct(increment_s=None, minimum_s=None, starts=None)  # type: ignore[arg-type]  # as a field that isn't given
-    return host.model_copy(update={"billing": billing})
+    return host.model_copy(update={"billing": Billing()})
 
 
 def asked(host: Offering, *, is_warm: bool = False) -> Tariff:

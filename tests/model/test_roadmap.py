@@ -45,22 +45,18 @@ def test_an_ask_that_asks_nothing_is_taken() -> None:
     "field",
     [
         "fleet.machines[m].constraints.power_budget_w",
-        "runs[r].placement.max_cost_usd",
-        "runs[r].placement.max_rate_usd_per_hour",
-        "policy.workspaces[w].balance_usd",
         "policy.workspaces[w].batch_records_left",
         "policy.workspaces[w].models_permitted",
     ],
 )
 def test_a_limit_of_nothing_is_a_limit(field: str) -> None:
     none: list[str] | int = [] if field.endswith("permitted") else 0
-    *outer, last = field.split(".")[1:] if field.startswith("runs") else field.split(".")[2:]
+    *outer, last = field.split(".")[2:]
     limit: dict[str, Any] = {last: none}
     for name in reversed(outer):
         limit = {name: limit}
     documents: dict[str, dict[str, Any]] = {
         "fleet": {"fleet": {"machines": [{"name": "m", **limit}]}},
-        "runs": {"runs": [{"name": "r", **limit}]},
         "policy": {"policy": {"workspaces": [{"name": "w", **limit}]}},
     }
     (said,) = refused(**documents[field.split(".")[0].split("[")[0]])
@@ -85,13 +81,13 @@ def test_gpus_that_do_not_divide_are_left_to_the_decision() -> None:
 
 
 def test_facts_that_nothing_reads_are_told_once() -> None:
-    runs = [{"name": str(n), "image_mib": 5, "labels": {"a": "b"}} for n in range(3)]
-    knowledge = {"cards": [{"model": "L4"}]}
-    whole = Snapshot.read({"now": NOW, "runs": runs, "knowledge": knowledge})
-    assert list(unread(whole)) == [
-        "runs[].labels is not used yet (estimates)",
-        "runs[].image_mib is not used yet (estimates)",
-        "knowledge.cards is not used yet (estimates and services)",
+    machines = [
+        {"name": f"m{n}", "mode": "efficiency", "constraints": {"idle_watts": 90}} for n in "ab"
+    ]
+    assert told(fleet={"machines": machines}, knowledge={"cards": [{"model": "L4"}]}) == [
+        "fleet.machines[].mode is not used yet (services)",
+        "fleet.machines[].constraints.idle_watts is not used yet (power budgets)",
+        "knowledge.cards is not used yet (services)",
     ]
 
 
@@ -99,13 +95,29 @@ def test_what_the_decision_repeats_of_the_knowledge_is_not_called_unused() -> No
     assert told(knowledge={"hardware_data": "2026-09-hw.3"}) == []
 
 
-def test_a_profile_is_told_once_to_change_nothing_where_all_hosts_cost_the_same() -> None:
-    profiles = ("cost", "speed", "balanced", None)
-    runs = [{"name": f"r{n}", "placement": {"profile": p}} for n, p in enumerate(profiles)]
-    assert told(runs=runs) == [
-        "runs[].placement.profile is not used yet (money): every host here costs the same"
-    ]
-    assert told(runs=runs[2:]) == []
+def test_what_costs_money_or_limits_it_is_read() -> None:
+    placement = {
+        "profile": "cost",
+        "complete_by": NOW,
+        "max_cost_usd": 0,
+        "max_rate_usd_per_hour": 0,
+        "interruptible": "require",
+        "pool": "lab",
+    }
+    machine = {"name": "m", "rate_usd_per_hour": 2.5, "paid_until": NOW, "byoc_pool": "lab"}
+    offering = {"name": "o", "provider": "acme", "region": "us", "rate_usd_per_hour": 1}
+    document = {
+        "runs": [{"name": "r", "image_mib": 5, "labels": {"a": "b"}, "placement": placement}],
+        "fleet": {"machines": [machine], "offerings": [offering]},
+        "policy": {
+            "assumed_available": 3,
+            "bands": {"profile": 0.5},
+            "budgets": [{"name": "b", "workspaces": ["w"], "remaining_usd": 0}],
+            "workspaces": [{"name": "w", "balance_usd": 0}],
+        },
+        "knowledge": {"durations": [{"labels": {}, "family": "hopper", "seconds": []}]},
+    }
+    assert told(**document) == []
 
 
 @pytest.mark.parametrize(
@@ -119,8 +131,6 @@ def test_a_profile_is_told_once_to_change_nothing_where_all_hosts_cost_the_same(
         ({"fleet": {"machines": [{"name": "m", "rdma": [{"kind": "roce", "rate_gbps": 0,
                                                          "at_risk": True}]}]}},
          "fleet.machines[].rdma[].at_risk"),
-        ({"knowledge": {"durations": [{"labels": {}, "family": "hopper", "seconds": []}]}},
-         "knowledge.durations"),
     ],
 )  # fmt: skip
 def test_a_fact_that_nothing_reads_is_told(document: dict[str, Any], field: str) -> None:

@@ -102,8 +102,8 @@ def test_more_used_than_there_is_is_told() -> None:
 
 
 def test_facts_that_nothing_reads_are_told_last() -> None:
-    assert warnings(snapshot([], [run("r", image_mib=5)]))[-1] == (
-        "runs[].image_mib is not used yet (estimates)"
+    assert warnings(snapshot([], [run("r")], mode="efficiency"))[-1] == (
+        "fleet.mode is not used yet (services)"
     )
 
 

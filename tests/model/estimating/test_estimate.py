@@ -276,5 +276,7 @@ def test_the_lines_add_up_to_the_cost(
             assert sum(line.micro[level] for line in parts) == seen.cost[level]
     total = Decimal(found.cost_usd.p50) if found.cost_usd else found.startup_teardown_usd
     assert sum(line.usd for line in found.breakdown) == total
+    worst = sum(line.usd_p90 or 0 for line in found.breakdown)
+    assert found.cost_usd is None or worst == Decimal(found.cost_usd.p90)
     assert all(line.source for line in found.breakdown)
     assert Estimate.model_validate_json(found.model_dump_json()) == found
