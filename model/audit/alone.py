@@ -1,4 +1,7 @@
-"""Whether a run could start alone on the empty fleet: no run anywhere, nothing used by others."""
+"""Whether a run could start alone on the empty fleet: no run anywhere, nothing used by others.
+
+Nothing is sold out there; what the run may cost, and when it must end, binds it there too.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,21 @@ from functools import cached_property
 
 from stowplan.model.audit import (
     accepting,
+    balance,
+    budget,
     capabilities,
+    complete_by,
     cpu,
     denied,
     drives,
     freshness,
     healthy_only,
+    if_match,
+    interruptible,
     match_labels,
     max_accelerators,
+    max_cost,
+    max_rate,
     memory,
     min_memory_gb,
     models,
@@ -29,7 +39,8 @@ from stowplan.model.audit import (
     vendor,
 )
 from stowplan.model.audit.cut import cut_of
-from stowplan.model.audit.plan import Barred, Plan, Unfit
+from stowplan.model.audit.instances import Host
+from stowplan.model.audit.plan import Barred, Over, Plan, Unfit, Unmet
 from stowplan.model.audit.refusal import refusals
 from stowplan.model.fleet import Machine
 from stowplan.model.runs import Run
@@ -61,6 +72,34 @@ UNFIT: tuple[Unfit, ...] = (
 """The rules of one run and one GPU."""
 
 
+UNMET: tuple[Unmet, ...] = (
+    state.unmet,
+    capabilities.unmet,
+    names.unmet,
+    match_labels.unmet,
+    cpu.unmet,
+    memory.unmet,
+    models.unmet,
+    min_memory_gb.unmet,
+    vendor.unmet,
+    pinned_ids.unmet,
+    room.unmet,
+    drives.unmet,
+)
+"""The rules of one run and one offering."""
+
+OVER: tuple[Over, ...] = (
+    complete_by.over,
+    max_cost.over,
+    max_rate.over,
+    if_match.over,
+    interruptible.over,
+    budget.over,
+    balance.over,
+)
+"""The limits of one run on one host of either kind."""
+
+
 class EmptyFleet:
     """The fleet as it would be with nothing on it; answers once for runs alike."""
 
@@ -72,24 +111,34 @@ class EmptyFleet:
 
     def could_start(self, run: Run) -> bool:
         """Whether the run, or an element of it, could start if it were alone."""
-        alike = _specification(run)
+        alike = self._specification(run)
         if alike not in self._could:
             self._could[alike] = self._starts(run)
         return self._could[alike]
 
     def takers(self, run: Run) -> frozenset[str]:
         """Return the names of all machines that could take a worker of the run."""
-        alike = _specification(run)
+        alike = self._specification(run)
         if alike not in self._takers:
             machines = self._plan.machines.values()
             self._takers[alike] = frozenset(m.name for m in machines if self._copies(run, m))
         return self._takers[alike]
+
+    def takes(self, run: Run, host: Host) -> bool:
+        """Whether the host could take a worker of the run."""
+        if isinstance(host, Machine):
+            return self._copies(run, host) > 0
+        if cut_of(run).workers != 1 or self._is_over(run, host):
+            return False
+        return not any(unmet(self._plan, run, host.offering) for unmet in UNMET)
 
     def _starts(self, run: Run) -> bool:
         quota = self._plan.quotas.get(run.workspace)
         if refusals(self._plan, run) or (quota is not None and run.gpus.count > quota):
             return False
         cut = cut_of(run)
+        if any(self.takes(run, instance) for instance in self._plan.stock.kinds):
+            return True
         wanted = 1 if cut.workers is None else cut.workers
         for machine in self._plan.machines.values():
             copies = self._copies(run, machine)
@@ -113,7 +162,11 @@ class EmptyFleet:
         copies = min(limits, default=_MANY)
         if copies and any(barred(self._plan, run, machine) for barred in BARRED):
             return 0
-        return copies
+        return 0 if copies and self._is_over(run, machine) else copies
+
+    def _is_over(self, run: Run, host: Host) -> bool:
+        plan = self._plan
+        return plan.is_limited(run) and any(over(plan, run, host) for over in OVER)
 
     def _fitting(self, run: Run, machine: Machine) -> int:
         """Return how many GPUs of the machine the run could use; found once for sets alike."""
@@ -123,6 +176,13 @@ class EmptyFleet:
         if key not in self._fit:
             self._fit[key] = _usable(run, machine)
         return self._fit[key]
+
+    def _specification(self, run: Run) -> str:
+        """Return all that the run asks for, the same for runs alike."""
+        apart = {"name", "priority", "submitted_at", "state", "started_at", "placed"}
+        if not self._plan.snapshot.knowledge.durations:  # where labels say nothing of its time
+            apart.add("labels")
+        return run.model_dump_json(exclude=apart)
 
     @cached_property
     def _alike(self) -> Mapping[str, str]:
@@ -143,9 +203,3 @@ def _usable(run: Run, machine: Machine) -> int:
 
 _MANY = 2**60
 """More workers than any run has."""
-
-
-def _specification(run: Run) -> str:
-    """Return all that the run asks for, the same for runs alike."""
-    apart = {"name", "labels", "priority", "submitted_at", "state", "started_at", "placed"}
-    return run.model_dump_json(exclude=apart)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stowplan.model.audit.plan import Plan, Start
+from stowplan.model.audit.plan import Plan
+from stowplan.model.audit.seats import Start
 from stowplan.model.audit.violation import Violation
 
 

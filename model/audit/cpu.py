@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stowplan.model.audit.cut import cut_of
 from stowplan.model.audit.plan import Plan
 from stowplan.model.audit.violation import Violation
-from stowplan.model.fleet import Machine
+from stowplan.model.fleet import Machine, Offering
 from stowplan.model.runs import Run
 
 
@@ -21,6 +22,13 @@ def check(plan: Plan) -> Iterator[Violation]:
             names = sorted({seat.run.name for seat in seats})
             text = f"{', '.join(names)} ask for {asked / 1000:g} cores, {free / 1000:g} are free"
             yield Violation("cpu", names[0] if len(names) == 1 else None, host, text)
+    yield from plan.unmet("cpu", unmet)
+
+
+def unmet(plan: Plan, run: Run, offering: Offering) -> str | None:
+    """Say that an instance has too few cores, or None."""
+    asked, there = ask(run, cut_of(run).gpus_each), _thousandths(offering.cpu_cores)
+    return f"has {there / 1000:g} cores, {asked / 1000:g} asked" if asked > there else None
 
 
 def ask(run: Run, gpus: int) -> int:

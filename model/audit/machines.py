@@ -6,13 +6,18 @@ from collections.abc import Iterator
 
 from stowplan.model.audit.alone import EmptyFleet
 from stowplan.model.audit.cut import Cut, cut_of
-from stowplan.model.audit.plan import Plan, Start
+from stowplan.model.audit.plan import Plan
+from stowplan.model.audit.seats import Start
 from stowplan.model.audit.violation import Violation
 
 
 def check(plan: Plan) -> Iterator[Violation]:
     """Yield each run that starts with other workers than it asks for."""
     empty = EmptyFleet(plan)
+    for bought in plan.bought:
+        if cut_of(bought.run).workers != 1:
+            text = "is bought, and a run of several workers goes to machines only"
+            yield Violation("machines", bought.run.name, bought.worker.host, text)
     for start in plan.starts:
         run, outcome = start
         cut = cut_of(run)

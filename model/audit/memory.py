@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from stowplan.model.audit.cut import cut_of
 from stowplan.model.audit.plan import Plan
 from stowplan.model.audit.violation import Violation
+from stowplan.model.fleet import Offering
 from stowplan.model.runs import Run
 
 
@@ -20,6 +22,14 @@ def check(plan: Plan) -> Iterator[Violation]:
             names = sorted({seat.run.name for seat in seats})
             text = f"{', '.join(names)} ask for {asked:,} bytes, {free:,} are free"
             yield Violation("memory", names[0] if len(names) == 1 else None, host, text)
+    yield from plan.unmet("memory", unmet)
+
+
+def unmet(plan: Plan, run: Run, offering: Offering) -> str | None:
+    """Say that an instance has too little memory, or None."""
+    asked = ask(run, cut_of(run).gpus_each)
+    too_much = asked > offering.memory_bytes
+    return f"has {offering.memory_bytes:,} bytes, {asked:,} asked" if too_much else None
 
 
 def ask(run: Run, gpus: int) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from stowplan.model.audit.plan import Plan
 from stowplan.model.audit.violation import Violation
-from stowplan.model.fleet import Machine
+from stowplan.model.fleet import Machine, Offering
 from stowplan.model.runs import Run
 
 
@@ -17,6 +17,7 @@ def check(plan: Plan) -> Iterator[Violation]:
             text = f"names {', '.join(absent)}, which the fleet doesn't have"
             yield Violation("names", run.name, None, text)
     yield from plan.barred("names", barred)
+    yield from plan.unmet("names", unmet)
 
 
 def barred(plan: Plan, run: Run, machine: Machine) -> str | None:
@@ -25,6 +26,11 @@ def barred(plan: Plan, run: Run, machine: Machine) -> str | None:
     return (
         "not among the hosts that the run names" if chosen and machine.name not in chosen else None
     )
+
+
+def unmet(plan: Plan, run: Run, offering: Offering) -> str | None:
+    """Say that the run names hosts, which are always machines, or None."""
+    return "is bought, and the run names machines" if plan.selected[run.name] else None
 
 
 def unknown(plan: Plan, run: Run) -> list[str]:

@@ -17,6 +17,7 @@ from stowplan.model.decision import (
     StayingRun,
     WaitingRun,
 )
+from stowplan.model.money import micro_of, usd_of, written
 from stowplan.model.runs import Run
 
 
@@ -104,5 +105,19 @@ def _figures(plan: Plan) -> Iterator[str]:
         if isinstance(outcome, PlacedRun)
         for worker in outcome.workers
     )
+    rate = _rate(plan)
+    if summary.usd_per_hour != usd_of(rate):
+        yield f"the summary says {summary.usd_per_hour} USD an hour, and it is {written(rate)}"
     if summary.gpus_placed != gpus:
         yield f"the summary says {summary.gpus_placed} GPUs are placed, and {gpus} are"
+
+
+def _rate(plan: Plan) -> int:
+    """Return what is paid an hour from now on: for what is bought, and for rented machines.
+
+    A machine on which something ran was paid for before; one of your own pool costs nothing.
+    """
+    rented = (plan.machines[name] for name in plan.seats_on if name not in plan.held_on)
+    rates = [machine.rate_usd_per_hour for machine in rented if machine.byoc_pool is None]
+    bought = {each.worker.host: each.offering.rate_usd_per_hour for each in plan.bought}
+    return sum(micro_of(rate) for rate in (*rates, *bought.values()) if rate)

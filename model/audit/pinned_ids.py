@@ -1,4 +1,4 @@
-"""Pinned GPUs: a run that names GPUs gets exactly these."""
+"""Pinned GPUs: a run that names GPUs gets exactly these; none of them is to be bought."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ from collections.abc import Iterator
 
 from stowplan.model.audit.plan import Plan
 from stowplan.model.audit.violation import Violation
-from stowplan.model.fleet import Device, Machine
+from stowplan.model.fleet import Device, Machine, Offering
 from stowplan.model.runs import Run
 
 
 def check(plan: Plan) -> Iterator[Violation]:
     """Yield each GPU given to a run that pins others."""
-    return plan.unfit("pinned_ids", unfit)
+    yield from plan.unfit("pinned_ids", unfit)
+    yield from plan.unmet("pinned_ids", unmet)
 
 
 def unfit(run: Run, machine: Machine, device: Device) -> str | None:
     """Say that the GPU isn't one of those that the run pins, or None."""
     pinned = run.gpus.ids
     return "isn't one of the GPUs that the run pins" if pinned and device.id not in pinned else None
+
+
+def unmet(plan: Plan, run: Run, offering: Offering) -> str | None:
+    """Say that the run pins GPUs, and those to be bought have no ids yet, or None."""
+    return "is bought, and the run pins GPUs that are there" if run.gpus.ids else None

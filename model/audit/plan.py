@@ -1,4 +1,4 @@
-"""What every check reads: each worker that starts, joined with its run, machine and GPUs."""
+"""What every check reads: each worker that starts, joined with its run, its host and GPUs."""
 
 from __future__ import annotations
 
@@ -7,35 +7,27 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import Self
 
+from stowplan.model.audit.instances import Host, Stock
+from stowplan.model.audit.prices import Prices
+from stowplan.model.audit.purses import Purse, purses_of
+from stowplan.model.audit.seats import Bought, Seat, Start, Taken
 from stowplan.model.audit.violation import Violation
 from stowplan.model.decision import Decision, Outcome, PlacedRun, Worker
-from stowplan.model.fleet import Device, Drive, Machine, Reservation
+from stowplan.model.fleet import Device, Drive, Machine, Offering, Reservation
 from stowplan.model.holds import holding, is_superseded
 from stowplan.model.runs import PlacedWorker, Run
 from stowplan.model.snapshot import Snapshot
 
-
-class Seat(NamedTuple):
-    """A worker that starts in this cycle, and where."""
-
-    run: Run
-    worker: Worker
-    machine: Machine
-    devices: tuple[Device, ...]
-    """Those of its GPUs that the machine has; `room` refuses the others."""
-
-
-class Start(NamedTuple):
-    """A run that starts in this cycle, and its outcome."""
-
-    run: Run
-    outcome: PlacedRun
-
-
 type Barred = Callable[[Plan, Run, Machine], str | None]
 """Says why the machine takes no worker of the run, whatever room it has; None: it may."""
+
+type Unmet = Callable[[Plan, Run, Offering], str | None]
+"""Says why no instance of the offering will do for a worker of the run; None: each will."""
+
+type Over = Callable[[Plan, Run, Host], str | None]
+"""Says what the run would cost on the host, or when it would end, where that is too much."""
 
 type Unfit = Callable[[Run, Machine, Device], str | None]
 """Says why the run can't use a GPU of the machine; None: it can."""
@@ -53,6 +45,8 @@ class Plan:
     """Every placed outcome of a run that the snapshot has."""
     seats: tuple[Seat, ...]
     """Every worker of `starts` on a machine that the fleet has."""
+    bought: tuple[Bought, ...]
+    """Every worker of `starts` on an instance of an offering that the fleet has."""
     astray: tuple[tuple[Run, Worker], ...]
     """Every worker of `starts` on a host that the fleet doesn't have."""
 
@@ -66,11 +60,16 @@ class Plan:
             for outcome in decision.outcomes
             if isinstance(outcome, PlacedRun) and outcome.run in runs
         )
+        stock = Stock(snapshot)
         cards: dict[str, dict[str, Device]] = {}
         seats: list[Seat] = []
+        bought: list[Bought] = []
         astray: list[tuple[Run, Worker]] = []
         for run, outcome in starts:
             for worker in outcome.workers:
+                if worker.kind == "offering" and (instance := stock.named(worker.host)):
+                    bought.append(Bought(run, worker, *instance))
+                    continue
                 machine = machines.get(worker.host)
                 if machine is None or worker.kind != "machine":
                     astray.append((run, worker))
@@ -80,7 +79,51 @@ class Plan:
                 known = cards[machine.name]
                 devices = tuple(known[each] for each in worker.devices if each in known)
                 seats.append(Seat(run, worker, machine, devices))
-        return cls(snapshot, decision, runs, machines, starts, tuple(seats), tuple(astray))
+        return cls(
+            snapshot, decision, runs, machines, starts, tuple(seats), tuple(bought), tuple(astray)
+        )
+
+    @cached_property
+    def taken(self) -> tuple[Taken, ...]:
+        """Every worker that starts on a machine or an instance that there is."""
+        return (
+            *(Taken(seat.run, seat.worker, seat.machine) for seat in self.seats),
+            *(Taken(each.run, each.worker, each.host) for each in self.bought),
+        )
+
+    @cached_property
+    def taken_by(self) -> Mapping[str, list[Host]]:
+        """The hosts that each run takes in this cycle, by run name; one may be there twice."""
+        theirs: dict[str, list[Host]] = defaultdict(list)
+        for run, _, host in self.taken:
+            theirs[run.name].append(host)
+        return theirs
+
+    @cached_property
+    def stock(self) -> Stock:
+        """The offerings, and what there is of them."""
+        return Stock(self.snapshot)
+
+    @cached_property
+    def hosts(self) -> tuple[Host, ...]:
+        """Every host that there is, but for offerings that are sold out; the cheapest first."""
+        left = (kind for kind in self.stock.kinds if kind.is_left)
+        hosts: tuple[Host, ...] = (*self.machines.values(), *left)
+        return tuple(sorted(hosts, key=lambda host: self.prices.tariff(host).ranked_rate))
+
+    @cached_property
+    def prices(self) -> Prices:
+        """What hosts ask, and what runs come to there."""
+        return Prices(self.snapshot)
+
+    @cached_property
+    def purses(self) -> Mapping[str, list[Purse]]:
+        """The budgets and the balance from which a workspace's runs are paid, by its name."""
+        return purses_of(self.snapshot.policy)
+
+    def is_limited(self, run: Run) -> bool:
+        """Whether the run may have a limit of money, of time, or of what may interrupt it."""
+        return bool(run.placement.model_fields_set) or run.workspace in self.purses
 
     @cached_property
     def seats_on(self) -> Mapping[str, list[Seat]]:
@@ -190,6 +233,24 @@ class Plan:
         for run, _, machine, _ in self.seats:
             if why := barred(self, run, machine):
                 yield Violation(rule, run.name, machine.name, why)
+
+    def unmet(self, rule: str, unmet: Unmet) -> Iterator[Violation]:
+        """Yield a violation for each worker on an instance that won't do for it."""
+        for run, worker, offering, *_ in self.bought:
+            if why := unmet(self, run, offering):
+                yield Violation(rule, run.name, worker.host, why)
+
+    def over(self, rule: str, over: Over) -> Iterator[Violation]:
+        """Yield a violation for each worker on a host that is too dear for it, or too slow."""
+        for run, worker, host in self._limited:
+            if why := over(self, run, host):
+                yield Violation(rule, run.name, worker.host, why)
+
+    @cached_property
+    def _limited(self) -> tuple[Taken, ...]:
+        if not (self.purses or any(run.placement.model_fields_set for run, _ in self.starts)):
+            return ()
+        return tuple(each for each in self.taken if self.is_limited(each.run))
 
     def unfit(self, rule: str, unfit: Unfit) -> Iterator[Violation]:
         """Yield a violation for each GPU that is given to a worker that can't use it."""

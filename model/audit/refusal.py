@@ -22,8 +22,8 @@ def refusals(plan: Plan, run: Run) -> set[Code]:
 
 
 def _poolless(plan: Plan, run: Run) -> bool:
-    """Whether no machine of the fleet is in the workspace's pools."""
+    """Whether no machine of the fleet is in the workspace's pools; what is bought is in none."""
     pools = plan.pools.get(run.workspace)
-    if pools is None or not plan.machines:
+    if pools is None or not plan.machines or plan.stock.offerings:
         return False
     return pools.isdisjoint(plan.pools_there)

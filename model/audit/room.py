@@ -1,13 +1,20 @@
-"""Room: a worker gets as many GPUs as it needs, all there, none faulted, and each its alone."""
+"""Room: a worker gets as many GPUs as it needs, all there, none faulted, and each its alone.
+
+What is bought it gets whole: an instance takes one worker, and no more start than are available.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 
 from stowplan.model.audit.cut import cut_of
-from stowplan.model.audit.plan import Plan, Seat
+from stowplan.model.audit.plan import Plan
+from stowplan.model.audit.seats import Bought, Seat
 from stowplan.model.audit.violation import Violation
-from stowplan.model.fleet import Device
+from stowplan.model.decision import Worker
+from stowplan.model.fleet import Device, Offering
+from stowplan.model.runs import Run
 
 
 def check(plan: Plan) -> Iterator[Violation]:
@@ -19,6 +26,16 @@ def check(plan: Plan) -> Iterator[Violation]:
     for seat in plan.seats:
         for message in _wrong(seat, held, given):
             yield Violation("room", seat.run.name, seat.machine.name, message)
+    sold = Counter(bought.worker.host for bought in plan.bought)
+    for bought in plan.bought:
+        for message in _wrong_with(bought, sold):
+            yield Violation("room", bought.run.name, bought.worker.host, message)
+
+
+def unmet(plan: Plan, run: Run, offering: Offering) -> str | None:
+    """Say that an instance has too few GPUs, or None."""
+    each, there = cut_of(run).gpus_each, _gpus(offering)
+    return f"has {there} GPUs, {each} asked" if each > there else None
 
 
 def usable(device: Device) -> bool:
@@ -30,9 +47,7 @@ def _wrong(
     seat: Seat, held: dict[tuple[str, str], str], given: dict[tuple[str, str], str]
 ) -> Iterator[str]:
     run, worker, machine, devices = seat
-    cut = cut_of(run)
-    if cut.uneven is None and len(worker.devices) != cut.gpus_each:
-        yield f"gets {len(worker.devices)} GPUs and needs {cut.gpus_each}"
+    yield from _miscounted(run, worker)
     if len(devices) != len(worker.devices):
         absent = sorted(set(worker.devices) - {device.id for device in devices})
         yield f"the machine has no GPU {', '.join(absent)}"
@@ -45,3 +60,27 @@ def _wrong(
         if place in given:
             yield f"{device.id} is given to {given[place]} too"
         given[place] = run.name
+
+
+def _wrong_with(bought: Bought, sold: Mapping[str, int]) -> Iterator[str]:
+    run, worker, offering, _, is_left = bought
+    yield from _miscounted(run, worker)
+    there = [f"{worker.host}/{index}" for index in range(_gpus(offering))]
+    if absent := sorted(set(worker.devices) - set(there)):
+        yield f"the instance has no GPU {', '.join(absent)}"
+    if len(set(worker.devices)) < len(worker.devices):
+        yield "a GPU is given twice"
+    if sold[worker.host] > 1:
+        yield f"is given to {sold[worker.host]} workers, and takes one"
+    if not is_left:
+        yield f"{offering.name} is sold out before it"
+
+
+def _miscounted(run: Run, worker: Worker) -> Iterator[str]:
+    cut = cut_of(run)
+    if cut.uneven is None and len(worker.devices) != cut.gpus_each:
+        yield f"gets {len(worker.devices)} GPUs and needs {cut.gpus_each}"
+
+
+def _gpus(offering: Offering) -> int:
+    return offering.accelerator.count if offering.accelerator else 0

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from stowplan.model.audit import audit
 from tests.build import altered, broken, decided, machine, run, running, snapshot
+from tests.model.audit.bought import by_rate, market, offering, priced, work
 
 MACHINES = [machine("m", 8)]
 SLOTS = [("m", [f"m/{n}"]) for n in range(8)]
@@ -66,3 +67,13 @@ def test_a_huge_array_is_audited_without_being_counted_out() -> None:
     s = s.model_copy(update={"runs": (huge,)})
     small = snapshot(MACHINES, [run("a", 1, array={"size": 3})])
     assert broken(s, decided(small, {"a": SLOTS[:1]})) == {"outcomes"}
+
+
+def test_elements_on_what_is_bought_count_as_others() -> None:
+    for most, rules in ((2, set()), (1, {"array_limit"})):
+        array = work("a", array={"size": 9, "max_parallel": most})
+        s = market([offering(available=2)], [array])
+        decision = priced(
+            s, {"a": [("a100#1", 1), ("a100#2", 1)]}, "7.20", values={"a": by_rate("3.60")}
+        )
+        assert broken(s, decision) == rules

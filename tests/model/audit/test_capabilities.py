@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from stowplan.model.audit import audit
 from tests.build import broken, decided, machine, run, snapshot
+from tests.model.audit.bought import market, offering, priced, work
 
 MACHINES = [
     machine("sandboxed", capabilities=["sandbox"]),
@@ -30,3 +31,8 @@ def test_an_only_machine_takes_no_other_run() -> None:
     s = snapshot(MACHINES, [run("a"), run("b", needs=["sandbox"])])
     assert broken(s, decided(s, {"a": [("native", 0)]})) == {"capabilities"}
     assert broken(s, decided(s, {"b": [("native", 0)]})) == {"capabilities"}
+
+
+def test_an_offering_states_no_capabilities() -> None:
+    s = market([offering()], [work("a", needs=["sandbox"])])
+    assert broken(s, priced(s, {"a": [("a100#1", 1)]}, "3.60")) == {"capabilities"}

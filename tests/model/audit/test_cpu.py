@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from stowplan.model.audit import audit
 from tests.build import broken, decided, machine, run, running, snapshot
+from tests.model.audit.bought import market, offering, priced, work
 
 
 def test_runs_fill_a_machine_to_its_last_core() -> None:
@@ -52,3 +53,12 @@ def test_the_ask_for_each_gpu_counts_beside_the_fixed_one() -> None:
 def test_a_run_that_asks_for_no_cores_goes_where_none_is_free() -> None:
     s = snapshot([machine("m", 1, cpu_cores=8, used={"cpu_cores": 12})], [run("a", 1)])
     assert audit(s, decided(s, {"a": [("m", 1)]})) == ()
+
+
+def test_an_instance_has_the_cores_that_its_offering_states() -> None:
+    for cores, rules in ((8, set()), (8.001, {"cpu"})):
+        s = market([offering(cpu_cores=16)], [work("a", 2, cpu_cores=8, per_gpu={"cpu_cores": 4})])
+        assert broken(s, priced(s, {"a": [("a100#1", 2)]}, "3.60")) == set()
+        asked = work("a", 2, cpu_cores=cores, per_gpu={"cpu_cores": 4})
+        s = market([offering(cpu_cores=16)], [asked])
+        assert broken(s, priced(s, {"a": [("a100#1", 2)]}, "3.60")) == rules

@@ -2,9 +2,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from stowplan.model.audit import audit
 from stowplan.model.snapshot import Snapshot
 from tests.build import broken, decided, machine, run, snapshot
+from tests.model.audit.bought import market, offering, priced, work
 
 MACHINES = [
     machine("m", labels={"topology/site": "fra"}),
@@ -61,3 +64,31 @@ def test_two_runs_that_fit_a_drive_alone_fit_it_together() -> None:
     runs = [run("a", drives=mounts), run("b", drives=mounts)]
     s = snapshot(MACHINES, runs, drives=[{"name": "data", "free_bytes": 100}])
     assert audit(s, decided(s, {"a": [("m", 0)], "b": [("m", 0)]})) == ()
+
+
+@pytest.mark.parametrize(
+    ("drive", "rules"),
+    [
+        ({}, set()),
+        ({"sites": ["us"]}, set()),
+        ({"sites": ["hall 4", "fra"]}, set()),
+        ({"sites": ["vpc-1"]}, set()),
+        ({"machine": "m", "sites": ["us"]}, set()),
+        ({"machine": "m"}, {"drives"}),
+        ({"machine": "a100#1"}, {"drives"}),
+        ({"sites": ["fra"]}, {"drives"}),
+        ({"sites": ["us"], "free_bytes": 5}, {"drives"}),
+    ],
+)
+def test_an_instance_reaches_drives_by_its_region_its_location_and_its_network(
+    drive: dict[str, Any], rules: set[str]
+) -> None:
+    place = offering(location="hall 4", network={"id": "vpc-1"})
+    asked = work("a", drives=[{"name": "data", "need_bytes": 6}])
+    s = market([place], [asked], drives=[{"name": "data", **drive}])
+    assert broken(s, priced(s, {"a": [("a100#1", 1)]}, "3.60")) == rules
+
+
+def test_an_instance_has_no_drive_that_does_not_exist() -> None:
+    s = market([offering()], [work("a", drives=["data"])])
+    assert broken(s, priced(s, {"a": [("a100#1", 1)]}, "3.60")) == {"drives"}

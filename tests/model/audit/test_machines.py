@@ -4,6 +4,7 @@ from stowplan.model.audit import audit
 from stowplan.model.decision import ChosenShape, PlacedRun
 from stowplan.model.reasons import Code
 from tests.build import GIB, after, altered, broken, card, decided, machine, run, running, snapshot
+from tests.model.audit.bought import by_rate, market, offering, priced, rented, work
 
 MACHINES = [machine("m", 8), machine("n", 8), machine("o", 8)]
 
@@ -121,3 +122,20 @@ def test_an_array_s_shape_is_that_of_an_element() -> None:
     assert audit(s, right) == ()
     told = ChosenShape(tasks=1, gpus_each=4, why="asked")
     assert broken(s, altered(s, right, "a", shape=told)) == {"machines"}
+
+
+def test_a_run_of_several_workers_goes_to_machines_only() -> None:
+    asked = work("a", 0, machines=2)
+    s = market([offering(available=2)], [asked], [rented("m"), rented("n")])
+    values = {"a": by_rate("3.60")}
+    for hosts, rules in ((("m", "n"), set()), (("m", "a100#1"), {"machines"})):
+        places = {"a": [(host, 0) for host in hosts]}
+        assert broken(s, priced(s, places, "7.20", values=values)) == rules
+
+
+def test_a_run_on_all_is_on_all_machines_that_it_may_pay() -> None:
+    asked = work("a", 0, node_selection={"mode": "all"}, placement={"max_rate_usd_per_hour": 4})
+    s = market([offering()], [asked], [rented("m"), rented("n", rate="5"), rented("o")])
+    values = {"a": by_rate("3.60")}
+    assert broken(s, priced(s, {"a": [("m", 0), ("o", 0)]}, "7.20", values=values)) == set()
+    assert broken(s, priced(s, {"a": [("m", 0)]}, "3.60", values=values)) == {"machines"}

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from stowplan.model.audit import audit
 from tests.build import broken, decided, machine, run, snapshot
+from tests.model.audit.bought import market, offering, priced, work
 
 RUN = run("a", node_selection={"match_labels": {"zone": "a", "disk": "nvme"}})
 
@@ -24,3 +25,9 @@ def test_a_machine_that_lacks_a_label_is_refused() -> None:
 def test_another_value_is_another_label() -> None:
     s = snapshot([machine("m", labels={"zone": "b", "disk": "nvme"})], [RUN])
     assert broken(s, decided(s, {"a": [("m", 0)]})) == {"match_labels"}
+
+
+def test_an_offering_has_no_labels() -> None:
+    asked = work("a", node_selection={"match_labels": {"zone": "a"}})
+    s = market([offering()], [asked])
+    assert broken(s, priced(s, {"a": [("a100#1", 1)]}, "3.60")) == {"match_labels"}

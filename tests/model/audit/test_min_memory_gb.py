@@ -4,6 +4,7 @@ import pytest
 
 from stowplan.model.audit import audit
 from tests.build import broken, card, decided, machine, run, snapshot
+from tests.model.audit.bought import market, offering, priced, work
 
 
 @pytest.mark.parametrize(
@@ -24,3 +25,9 @@ def test_a_gpu_with_less_is_refused(memory_mib: int, asked: float) -> None:
         [run("a", {"count": 1, "min_memory_gb": asked})],
     )
     assert broken(s, decided(s, {"a": [("m", 1)]})) == {"min_memory_gb"}
+
+
+def test_what_an_offering_states_is_compared_without_slack() -> None:
+    for asked, rules in ((80, set()), (80.1, {"min_memory_gb"})):
+        s = market([offering()], [work("a", {"count": 1, "min_memory_gb": asked})])
+        assert broken(s, priced(s, {"a": [("a100#1", 1)]}, "3.60")) == rules

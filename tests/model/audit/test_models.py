@@ -4,6 +4,7 @@ import pytest
 
 from stowplan.model.audit import audit
 from tests.build import broken, card, decided, machine, run, snapshot
+from tests.model.audit.bought import market, offering, priced, work
 
 MACHINES = [machine("m", [card(model="NVIDIA L40S"), card(model="NVIDIA H100 80GB HBM3")])]
 
@@ -23,3 +24,9 @@ def test_a_gpu_of_another_model_is_refused(terms: list[str]) -> None:
 def test_one_wrong_gpu_among_right_ones_is_refused() -> None:
     s = snapshot(MACHINES, [run("a", {"count": 2, "models": ["H100"]})])
     assert broken(s, decided(s, {"a": [("m", 2)]})) == {"models"}
+
+
+def test_an_instance_s_gpus_have_a_model_too() -> None:
+    for model, rules in (("a100", set()), ("H100", {"models"})):
+        s = market([offering()], [work("a", {"count": 1, "models": [model]})])
+        assert broken(s, priced(s, {"a": [("a100#1", 1)]}, "3.60")) == rules

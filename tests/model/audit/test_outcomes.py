@@ -9,6 +9,7 @@ from stowplan.model.audit import audit
 from stowplan.model.decision import ArrayCount, StayingRun, Summary
 from stowplan.model.reasons import Code, Reason
 from tests.build import (
+    Place,
     after,
     altered,
     broken,
@@ -20,6 +21,7 @@ from tests.build import (
     snapshot,
     waiting,
 )
+from tests.model.audit.bought import by_rate, market, offering, priced, rented, with_rate, work
 
 MACHINES = [machine("m", 4)]
 
@@ -160,3 +162,42 @@ def test_a_run_whose_pools_hold_no_machine_is_refused_even_where_it_names_one() 
     s = snapshot(MACHINES, [one], policy=policy)
     assert audit(s, decided(s, refused={"a": Code.POOL_RESTRICTED})) == ()
     assert broken(s, decided(s)) == {"outcomes"}
+
+
+def test_the_summary_tells_what_is_paid_an_hour() -> None:
+    # Both instances, at 3.60 and 7.20, and the machine at 2 once, whatever starts on it.
+    runs = [work(name) for name in "abcd"]
+    s = market([offering(), offering("b200", "7.20")], runs, [rented(rate="2")])
+    places: dict[str, list[Place]] = {
+        "a": [("a100#1", 1)],
+        "b": [("b200#1", 1)],
+        "c": [("m", ["m/0"])],
+        "d": [("m", ["m/1"])],
+    }
+    rates = {"a": "3.60", "b": "7.20", "c": "2", "d": "2"}
+    values = {name: by_rate(rate) for name, rate in rates.items()}
+    right = priced(s, places, "12.80", values=values)
+    assert audit(s, right) == ()
+    for wrong in ("0", "10.80", "14.80", "12.81"):
+        assert broken(s, with_rate(right, wrong)) == {"outcomes"}
+
+
+def test_a_machine_on_which_something_runs_was_paid_for_before() -> None:
+    s = market([], [running("r", ("m", 1)), work("a")], [rented()])
+    free = {"a": by_rate("0")}  # it is billed for the other run
+    assert audit(s, priced(s, {"a": [("m", ["m/1"])]}, "0", values=free)) == ()
+    assert broken(s, priced(s, {"a": [("m", ["m/1"])]}, "3.60", values=free)) == {"outcomes"}
+
+
+def test_a_machine_of_your_own_pool_adds_nothing_to_what_is_paid() -> None:
+    s = market([], [work("a")], [rented(byoc_pool="lab")])
+    assert audit(s, priced(s, {"a": [("m", 1)]}, "0")) == ()
+    free = {"a": by_rate("0")}
+    assert broken(s, priced(s, {"a": [("m", 1)]}, "3.60", values=free)) == {"outcomes"}
+
+
+def test_where_something_can_be_bought_pools_without_a_machine_refuse_nobody() -> None:
+    policy = {"workspaces": [{"name": "default", "pools": ["b200"]}]}
+    s = market([offering()], [work("a")], [machine("m")], policy=policy)
+    assert audit(s, decided(s)) == ()
+    assert broken(s, decided(s, refused={"a": Code.POOL_RESTRICTED})) == {"outcomes"}

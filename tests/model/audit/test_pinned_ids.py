@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from stowplan.model.audit import audit
 from tests.build import broken, decided, machine, run, snapshot
+from tests.model.audit.bought import market, offering, priced, work
 
 MACHINES = [machine("m", 3), machine("n", 3)]
 RUN = run("a", {"ids": ["m/0", "m/2"]})
@@ -16,3 +17,8 @@ def test_a_run_that_gets_another_gpu_is_refused() -> None:
     s = snapshot(MACHINES, [RUN])
     assert broken(s, decided(s, {"a": [("m", ["m/0", "m/1"])]})) == {"pinned_ids"}
     assert broken(s, decided(s, {"a": [("n", 2)]})) == {"pinned_ids"}
+
+
+def test_a_run_that_pins_gpus_buys_none() -> None:
+    s = market([offering()], [work("a", {"ids": ["a100#1/0"]})])
+    assert broken(s, priced(s, {"a": [("a100#1", 1)]}, "3.60")) == {"pinned_ids"}

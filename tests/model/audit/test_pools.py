@@ -3,6 +3,7 @@ from __future__ import annotations
 from stowplan.model.audit import audit
 from stowplan.model.snapshot import Snapshot
 from tests.build import broken, decided, machine, run, snapshot
+from tests.model.audit.bought import market, offering, priced, work
 
 
 def _fleet(pools: list[str] | None) -> Snapshot:
@@ -34,3 +35,9 @@ def test_a_workspace_without_a_list_uses_every_machine() -> None:
 def test_a_workspace_with_an_empty_list_uses_none() -> None:
     s = _fleet([])
     assert "pools" in broken(s, decided(s, {"a": [("ours", 0)]}))
+
+
+def test_pools_bind_machines_only() -> None:
+    policy = {"workspaces": [{"name": "default", "pools": ["h100"]}]}
+    s = market([offering()], [work("a")], policy=policy)
+    assert audit(s, priced(s, {"a": [("a100#1", 1)]}, "3.60")) == ()

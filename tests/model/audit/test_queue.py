@@ -17,6 +17,7 @@ from tests.build import (
     running,
     snapshot,
 )
+from tests.model.audit.bought import by_rate, market, offering, priced, work
 
 STRICT = {"queue": "strict"}
 
@@ -133,3 +134,93 @@ def test_more_elements_of_an_array_wait_for_earlier_runs_too() -> None:
 def test_an_array_whose_elements_all_ended_holds_nobody() -> None:
     s = _queue(run("a", 1, array={"size": 1, "finished": [0]}, priority=9), run("b", 1))
     assert audit(s, decided(s, {"b": [("m", 1)]})) == ()
+
+
+def _sold(ahead: Document, *offerings: Document, **policy: Any) -> set[str]:
+    """Return what a strict queue says where `b` starts on a machine before the run given."""
+    behind = run("b", workspace=ahead.get("workspace", "default"))
+    s = market(offerings, [ahead, behind], [machine("m")], policy=STRICT | policy)
+    return broken(s, priced(s, {"b": [("m", 0)]}, values={"b": by_rate("0")}))
+
+
+def _ahead(gpus: Any = 1, **more: Any) -> Document:
+    return work("a", gpus, priority=9, **more)
+
+
+def test_an_earlier_run_that_could_be_bought_for_holds_the_later_ones() -> None:
+    assert _sold(_ahead()) == set()
+    assert _sold(_ahead(), offering()) == {"queue"}
+    assert _sold(_ahead(array={"size": 3}), offering()) == {"queue"}
+
+
+def test_that_an_offering_is_sold_out_changes_nothing() -> None:
+    assert _sold(_ahead(), offering(available=0)) == {"queue"}
+    assert _sold(_ahead(), offering(available=None), assumed_available=0) == {"queue"}
+
+
+@pytest.mark.parametrize(
+    "ahead",
+    [
+        _ahead(9),
+        _ahead({"count": 1, "models": ["B200"]}),
+        _ahead({"count": 1, "vendor": "amd"}),
+        _ahead({"count": 1, "min_memory_gb": 80.1}),
+        _ahead({"ids": ["a100#1/0"]}),
+        _ahead(cpu_cores=65),
+        _ahead(memory_bytes=2**40),
+        _ahead(needs=["sandbox"]),
+        _ahead(node_selection={"match_labels": {"zone": "a"}}),
+        _ahead(node_selection={"names": ["m"]}),
+        _ahead(drives=["data"]),
+        _ahead(0, cpu_cores=33, node_selection={"count": 2, "mode": "any"}),
+        _ahead(0, cpu_cores=65, node_selection={"mode": "all"}),
+        _ahead(2, workspace="tiny"),
+    ],
+)
+def test_an_earlier_run_that_no_instance_could_take_holds_nobody(ahead: Document) -> None:
+    tiny = {"name": "tiny", "gpu_quota": 1}
+    assert _sold(ahead, offering(available=9), workspaces=[tiny]) == set()
+
+
+@pytest.mark.parametrize(
+    ("placement", "rules"),
+    [
+        # 3.60 USD an hour; 3730 s in all; it ends after 4700 s at worst.
+        ({"max_rate_usd_per_hour": "3.60"}, {"queue"}),
+        ({"max_rate_usd_per_hour": "3.59"}, set()),
+        ({"max_cost_usd": "3.73"}, {"queue"}),
+        ({"max_cost_usd": "3.72"}, set()),
+        ({"complete_by": after(4700)}, {"queue"}),
+        ({"complete_by": after(4699)}, set()),
+        ({"interruptible": "never"}, {"queue"}),
+        ({"interruptible": "require"}, set()),
+    ],
+)
+def test_an_earlier_run_that_no_host_may_take_for_its_limits_holds_nobody(
+    placement: Document, rules: set[str]
+) -> None:
+    assert _sold(_ahead(placement=placement), offering()) == rules
+
+
+def test_a_warm_instance_may_keep_limits_that_a_new_one_does_not() -> None:
+    # 3640 s in all.
+    asked = _ahead(placement={"max_cost_usd": "3.64"})
+    assert _sold(asked, offering()) == set()
+    assert _sold(asked, offering(warm=1)) == {"queue"}
+
+
+def test_the_whole_of_what_is_left_counts_for_an_earlier_run() -> None:
+    for usd, rules in (("3.73", {"queue"}), ("3.72", set())):
+        budget = {"name": "q3", "workspaces": ["default"], "remaining_usd": usd}
+        assert _sold(_ahead(), offering(), budgets=[budget]) == rules
+        purse = {"name": "default", "balance_usd": usd}
+        assert _sold(_ahead(), offering(), workspaces=[purse]) == rules
+
+
+def test_limits_bind_on_machines_too() -> None:
+    # An hour of it costs 3.60 USD.
+    for usd, rules in (("3.60", {"queue"}), ("3.59", set())):
+        ahead = _ahead(placement={"max_cost_usd": usd})
+        dear = machine("n", 1, rate_usd_per_hour="3.60", state="up", used={"cpu_cores": 64})
+        s = market([], [ahead, run("b")], [machine("m"), dear], policy=STRICT)
+        assert broken(s, priced(s, {"b": [("m", 0)]}, values={"b": by_rate("0")})) == rules

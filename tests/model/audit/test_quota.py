@@ -3,6 +3,7 @@ from __future__ import annotations
 from stowplan.model.audit import audit
 from stowplan.model.snapshot import Snapshot
 from tests.build import broken, decided, machine, run, running, snapshot
+from tests.model.audit.bought import by_rate, market, offering, priced, work
 
 
 def _fleet(quota: int, other: str = "vision") -> Snapshot:
@@ -47,3 +48,12 @@ def test_what_a_stopped_run_had_is_not_held() -> None:
         [machine("m", 4)], runs, policy={"workspaces": [{"name": "default", "gpu_quota": 1}]}
     )
     assert audit(s, decided(s, {"a": [("m", ["m/3"])]})) == ()
+
+
+def test_gpus_that_are_bought_count_as_others() -> None:
+    for quota, rules in ((3, set()), (2, {"quota"})):
+        policy = {"workspaces": [{"name": "default", "gpu_quota": quota}]}
+        s = market([offering()], [work("a", 2), work("b")], [machine("m", 1)], policy=policy)
+        values = {"a": by_rate("3.60"), "b": by_rate("0")}
+        places = {"a": [("a100#1", 2)], "b": [("m", 1)]}
+        assert broken(s, priced(s, places, "3.60", values=values)) == rules

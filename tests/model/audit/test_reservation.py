@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from stowplan.model.audit import audit
 from tests.build import after, broken, decided, machine, run, snapshot
+from tests.model.audit.bought import market, offering, priced, work
 
 
 def _broken(start: int, end: int, workspace: str = "default", **asks: Any) -> set[str]:
@@ -46,3 +48,10 @@ def test_a_run_that_ends_exactly_when_it_begins_is_in_time() -> None:
 
 def test_a_time_limit_does_not_help_within_the_reservation() -> None:
     assert _broken(-10, 1200, time_limit_s=1) == {"reservation"}
+
+
+def test_reservations_bind_machines_only() -> None:
+    kept = {"name": "k", "machines": ["a100#1"], "workspace": "other"}
+    kept |= {"from": after(-10), "to": after(10)}
+    s = market([offering()], [work("a")], reservations=[kept])
+    assert audit(s, priced(s, {"a": [("a100#1", 1)]}, "3.60")) == ()

@@ -1,8 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from stowplan.model.audit import audit
 from stowplan.model.decision import PlacedRun
 from tests.build import altered, broken, card, decided, machine, run, running, snapshot
+from tests.model.audit.bought import by_rate, market, offering, priced, work
 
 
 def test_two_runs_with_gpus_of_their_own_have_room() -> None:
@@ -74,3 +79,71 @@ def test_two_runs_that_swap_machines_of_different_sizes_are_refused() -> None:
     s = snapshot([machine("m", 4), machine("n", 1)], [run("a", 4), run("b", 1)])
     assert audit(s, decided(s, {"a": [("m", 4)], "b": [("n", 1)]})) == ()
     assert broken(s, decided(s, {"a": [("n", 4)], "b": [("m", 1)]})) == {"room"}
+
+
+def _buying(host: str, devices: list[str], gpus: int = 2, **more: Any) -> set[str]:
+    s = market([offering(**more)], [work("a", gpus)])
+    return broken(s, priced(s, {"a": [(host, devices)]}, "3.60"))
+
+
+def test_an_instance_gives_any_of_its_gpus() -> None:
+    assert _buying("a100#1", ["a100#1/0", "a100#1/1"]) == set()
+    assert _buying("a100#1", ["a100#1/7", "a100#1/3"]) == set()
+
+
+@pytest.mark.parametrize(
+    "devices",
+    [
+        ["a100#1/0"],
+        ["a100#1/0", "a100#1/1", "a100#1/2"],
+        ["a100#1/0", "a100#1/0"],
+        ["a100#1/7", "a100#1/8"],
+        ["a100#2/0", "a100#2/1"],
+        ["0", "1"],
+    ],
+)
+def test_an_instance_gives_as_many_of_its_own_gpus_as_are_asked(devices: list[str]) -> None:
+    assert "room" in _buying("a100#1", devices)
+
+
+def test_an_instance_too_small_for_its_worker_is_refused() -> None:
+    assert _buying("a100#1", [f"a100#1/{n}" for n in range(9)], gpus=9) == {"room"}
+
+
+def test_an_instance_takes_one_worker_whatever_part_of_it_that_needs() -> None:
+    s = market([offering(available=2)], [work("a"), work("b")])
+    values = dict.fromkeys("ab", by_rate("3.60"))
+    apart = {"a": [("a100#1", 1)], "b": [("a100#2", 1)]}
+    assert audit(s, priced(s, apart, "7.20", values=values)) == ()
+    shared = {"a": [("a100#1", ["a100#1/0"])], "b": [("a100#1", ["a100#1/1"])]}
+    assert broken(s, priced(s, shared, "3.60", values=values)) == {"room"}
+
+
+def test_two_elements_of_an_array_do_not_share_an_instance() -> None:
+    s = market([offering(available=2)], [work("a", array={"size": 2})])
+    values = {"a": by_rate("3.60")}
+    apart = {"a": [("a100#1", 1), ("a100#2", 1)]}
+    assert audit(s, priced(s, apart, "7.20", values=values)) == ()
+    shared = {"a": [("a100#1", ["a100#1/0"]), ("a100#1", ["a100#1/1"])]}
+    assert broken(s, priced(s, shared, "3.60", values=values)) == {"room"}
+
+
+def test_no_more_instances_start_than_are_available() -> None:
+    assert _buying("a100#3", ["a100#3/0", "a100#3/1"], available=3) == set()
+    assert _buying("a100#4", ["a100#4/0", "a100#4/1"], available=3) == {"room"}
+    assert _buying("a100#1", ["a100#1/0", "a100#1/1"], available=0) == {"room"}
+
+
+def test_where_nobody_knows_how_many_are_available_the_policy_s_number_counts() -> None:
+    for number, rules in ((1, {"room"}), (2, set())):
+        policy = {"assumed_available": number}
+        s = market([offering(available=None)], [work("a")], policy=policy)
+        assert broken(s, priced(s, {"a": [("a100#2", 1)]}, "3.60")) == rules
+
+
+def test_a_name_that_a_machine_has_is_passed_over() -> None:
+    # One can start: as #1 is a machine, it is #2 that will be there.
+    s = market([offering()], [work("a")], [machine("a100#1")])
+    values = {"a": by_rate("3.60")}
+    assert audit(s, priced(s, {"a": [("a100#2", 1)]}, "3.60", values=values)) == ()
+    assert broken(s, priced(s, {"a": [("a100#3", 1)]}, "3.60", values=values)) == {"room"}

@@ -1,0 +1,26 @@
+"""Complete by: a run goes to no host where it would end too late, nine times in ten."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator
+
+from stowplan.model.audit.instances import Host
+from stowplan.model.audit.plan import Plan
+from stowplan.model.audit.violation import Violation
+from stowplan.model.runs import Run
+
+
+def check(plan: Plan) -> Iterator[Violation]:
+    """Yield each worker on a host where its run would end too late."""
+    return plan.over("complete_by", over)
+
+
+def over(plan: Plan, run: Run, host: Host) -> str | None:
+    """Say when it would end (p90), or start where its running time isn't known; or None."""
+    until = run.placement.complete_by
+    if until is None:
+        return None
+    takes = plan.prices.seen(run, host).finish_s.p90
+    left = (until - plan.snapshot.now) // dt.timedelta(seconds=1)
+    return f"takes {takes:,} s at worst, is due in {left:,} s" if takes > left else None
