@@ -73,7 +73,6 @@ UNFIT: tuple[Unfit, ...] = (
 
 
 UNMET: tuple[Unmet, ...] = (
-    state.unmet,
     capabilities.unmet,
     names.unmet,
     match_labels.unmet,

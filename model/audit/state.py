@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from stowplan.model.audit.plan import Plan
 from stowplan.model.audit.violation import Violation
-from stowplan.model.fleet import Machine, Offering
+from stowplan.model.fleet import Machine
 from stowplan.model.runs import Run
 
 
@@ -15,7 +15,6 @@ def check(plan: Plan) -> Iterator[Violation]:
     for run, worker in plan.astray:
         yield Violation("state", run.name, worker.host, f"the fleet has no {worker.kind} of it")
     yield from plan.barred("state", barred)
-    yield from plan.unmet("state", unmet)
 
 
 def barred(plan: Plan, run: Run, machine: Machine) -> str | None:
@@ -25,10 +24,3 @@ def barred(plan: Plan, run: Run, machine: Machine) -> str | None:
     if not (machine.cpu_cores or machine.memory_bytes or machine.devices):
         return "the machine reports no cores, no memory and no GPUs"
     return None
-
-
-def unmet(plan: Plan, run: Run, offering: Offering) -> str | None:
-    """Say that an instance would have nothing to give, or None."""
-    gpus = offering.accelerator.count if offering.accelerator else 0
-    there = offering.cpu_cores or offering.memory_bytes or gpus
-    return None if there else "states no cores, no memory and no GPUs"

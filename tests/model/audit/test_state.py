@@ -80,7 +80,7 @@ def test_an_instance_is_told_to_be_bought() -> None:
     assert broken(s, resolved(s, [placed.model_copy(update={"workers": (there,)})])) == {"state"}
 
 
-def test_an_offering_with_nothing_to_give_takes_nothing() -> None:
-    empty = offering("nil", gpus=0, cpu_cores=0, memory_bytes=0)
-    s = market([empty], [work("a", 0)])
-    assert broken(s, priced(s, {"a": [("nil#1", 0)]}, "3.60")) == {"state"}
+def test_an_offering_that_states_nothing_takes_runs_that_ask_nothing() -> None:
+    bare = offering("bare", gpus=0, cpu_cores=0, memory_bytes=0)
+    s = market([bare], [work("a", 0)])
+    assert audit(s, priced(s, {"a": [("bare#1", 0)]}, "3.60")) == ()
