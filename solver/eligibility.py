@@ -14,7 +14,7 @@ from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import POOL, Host, hosts_of
 from stowplan.solver.matching import tally, usable
 from stowplan.solver.prices import Bools, Priced, Prices, none_of
-from stowplan.solver.rule import Rule, WhyNot
+from stowplan.solver.rule import Rule
 
 PLENTY = 2**31
 """Slots of a host where a worker asks for nothing."""
@@ -37,6 +37,7 @@ class Eligibility:
     _fixed: dict[tuple[Hashable, int], tuple[Failing, ...]] = field(default_factory=dict)
     _fails: dict[tuple[Hashable, int], bool] = field(default_factory=dict)
     _barred: dict[Ask, Bools] = field(default_factory=dict)
+    _concerned: dict[tuple[Hashable, bool], Sequence[Rule]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rules: Sequence[Rule], snapshot: Snapshot) -> Self:
@@ -69,8 +70,8 @@ class Eligibility:
         """Return those of the rules that read room which the host fails with this much."""
         return tuple(
             Failing(rule, why)
-            for rule in self.rules
-            if rule.reads_room and rule.why_not and (why := rule.why_not(ask, host, room))
+            for rule in self._that_read_room
+            if rule.concerns(ask) and rule.why_not and (why := rule.why_not(ask, host, room))
         )
 
     def of_price(self, ask: Ask, host: Host, priced: Priced | None) -> tuple[Failing, ...]:
@@ -109,13 +110,29 @@ class Eligibility:
         """Whether the host can't take such a worker, however much room it has; prices aside."""
         key = (ask.standing, host.family)
         if key not in self._fails:
-            self._fails[key] = any(why_not(ask, host, host.empty) for why_not in self._standing)
+            self._fails[key] = any(
+                rule.why_not(ask, host, host.empty)
+                for rule in self._asked(ask, host)
+                if rule.why_not
+            )
         return self._fails[key]
 
+    def _asked(self, ask: Ask, host: Host) -> Sequence[Rule]:
+        """Return the rules that don't read room and may say something of such a host."""
+        key = (ask.standing, host.offering is not None)
+        if key not in self._concerned:
+            self._concerned[key] = [
+                rule
+                for rule in self.rules
+                if rule.concerns(ask)
+                and not rule.reads_room
+                and not (rule.on_machines and host.offering)
+            ]
+        return self._concerned[key]
+
     @cached_property
-    def _standing(self) -> Sequence[WhyNot]:
-        """What the rules say that don't read room."""
-        return [rule.why_not for rule in self.rules if rule.why_not and not rule.reads_room]
+    def _that_read_room(self) -> Sequence[Rule]:
+        return [rule for rule in self.rules if rule.reads_room]
 
     def admits(self, ask: Ask, host: Host, room: Room) -> bool:
         """Whether the host can take one worker with this much room: `failing` would be empty."""
@@ -166,9 +183,7 @@ class Eligibility:
         if key not in self._fixed:
             self._fixed[key] = tuple(
                 Failing(rule, why)
-                for rule in self.rules
-                if not rule.reads_room
-                and rule.why_not
-                and (why := rule.why_not(ask, host, host.empty))
+                for rule in self._asked(ask, host)
+                if rule.why_not and (why := rule.why_not(ask, host, host.empty))
             )
         return self._fixed[key]

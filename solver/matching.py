@@ -123,7 +123,11 @@ def none_is(
     passing = [lot for lot in host.lots if test(ask, lot)]
     if passing and (not before or any(lot in passing for lot in before)):
         return None
-    there = _listed(has(lot) for lot in (host.lots if not passing else before))
+    return _no_gpu(asked, _listed(has(lot) for lot in (host.lots if not passing else before)))
+
+
+@functools.lru_cache(maxsize=10_000)
+def _no_gpu(asked: str, there: tuple[str, ...]) -> Reason:
     numbers: dict[str, Figure] = {"asked": asked, "has": there}
     return Reason.of(
         Code.NO_MATCHING_GPU, f"no GPU with {asked} (has {', '.join(there)})", **numbers

@@ -33,6 +33,11 @@ class Rule(NamedTuple):
     """The rows that hold over all that is placed together."""
     reads_room: bool
     """Whether `why_not` depends on what is free."""
+    asked_by: str | None
+    """The field of an ask without which `why_not` says nothing; None: it may say something to all.
+    """
+    on_machines: bool
+    """Whether `why_not` never says anything of an offering."""
     bars: Bars | None
     """Of a rule that reads prices: the hosts that can't take a worker, an array over all."""
     why_barred: WhyBarred | None
@@ -42,6 +47,12 @@ class Rule(NamedTuple):
     cost: int | None
     """What it costs to loosen the rule, beside others; None: it is never loosened."""
 
+    def concerns(self, ask: Ask) -> bool:
+        """Whether `why_not` may say something to a run that asks this."""
+        return self.why_not is not None and (
+            self.asked_by is None or bool(getattr(ask, self.asked_by))
+        )
+
 
 def rule(module: ModuleType, *, cost: int | None = None) -> Rule:
     """Return the rule that a module states; its name is the module's."""
@@ -50,6 +61,8 @@ def rule(module: ModuleType, *, cost: int | None = None) -> Rule:
         why_not=getattr(module, "why_not", None),
         post=getattr(module, "post", None),
         reads_room=getattr(module, "READS_ROOM", False),
+        asked_by=getattr(module, "ASKED_BY", None),
+        on_machines=getattr(module, "ON_MACHINES", False),
         bars=getattr(module, "bars", None),
         why_barred=getattr(module, "why_barred", None),
         figure=getattr(module, "figure", None),

@@ -51,9 +51,11 @@ def answers(rooms: Rooms, ask: Ask, among: Ints, most: int) -> list[Answer]:
     lacks = (short != ENOUGH).any(axis=0)
     # How large the whole machine is, is told only where it has too little free.
     keys = (fixed[kind], by_gpus[pattern_of[among]], np.where(lacks, kind, ENOUGH))
-    found = groups(np.vstack((*keys, short, *dear.figures)))
-    if len(found) > most:
-        found = groups(np.vstack((*keys, short != ENOUGH, *dear.masks)))
+    found = groups(_joined(np.vstack((*keys, short != ENOUGH, *dear.masks))))
+    figures = (*short, *dear.figures)
+    if len(found) <= most and all(len(np.unique(each)) <= most + 1 for each in figures):
+        exact = groups(np.vstack((*keys, *figures)))
+        found = exact if len(exact) <= most else found
     told = []
     for places in found:
         first = places[0]
@@ -68,6 +70,19 @@ def answers(rooms: Rooms, ask: Ask, among: Ints, most: int) -> list[Answer]:
         ends = least if is_one else eligibility.in_order((*said, *lack[-1], *over[-1]))
         told.append(Answer(among[places], least, ends))
     return told
+
+
+def _joined(keys: Ints) -> Ints:
+    """Return keys of few values as one key, where that fits in a whole number."""
+    joined, sizes = np.zeros(keys.shape[1], np.int64), 1
+    for key in keys:
+        low = int(key.min(initial=0))
+        size = int(key.max(initial=0)) - low + 1
+        sizes *= size
+        if sizes >= VAST:
+            return keys
+        joined = joined * size + (key - low)
+    return joined[np.newaxis]
 
 
 class _Dear:

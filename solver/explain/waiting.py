@@ -16,6 +16,7 @@ from stowplan.solver.explain.alike import MOST_ROWS, Said, ends, rows
 from stowplan.solver.explain.answers import Answer, answers
 from stowplan.solver.hosts import Host
 from stowplan.solver.matching import usable
+from stowplan.solver.prices import Bools
 from stowplan.solver.rooms import Ints
 from stowplan.solver.situation import Situation
 
@@ -59,11 +60,26 @@ class Why:
         situation, ask = self.situation, self.ask
         found = []
         for places in situation.rooms_empty.by_kind(ask, situation.listed(ask)):
-            host = situation.hosts[_nearest(situation, ask, places)]
+            host = situation.hosts[self._nearest(places)]
             failing = situation.eligibility.failing(ask, host, host.empty)
             count = int(situation.counted[places].sum())
             found.append(Verdict(host, places, failing, count))
         return found
+
+    def _nearest(self, places: Ints) -> int:
+        """Return the host that misses the least of what hosts alike all miss."""
+        keys = [figure[places] for mask, figure in self._dear if mask[places[0]]]
+        return int(places[np.lexsort((places, *keys))[0]])
+
+    @cached_property
+    def _dear(self) -> Sequence[tuple[Bools, Ints]]:
+        """Which hosts fail each rule on prices, and what is too much there."""
+        priced = self.situation.rooms_empty.priced(self.ask)
+        return [
+            (mask, rule.figure(priced))
+            for rule, mask in self.situation.rooms_empty.dear(self.ask).items()
+            if priced and rule.figure
+        ]
 
     @cached_property
     def now(self) -> Sequence[Answer]:
@@ -130,17 +146,6 @@ class Why:
                 places = lacking if len(lacking) else places
         host = situation.hosts[_least_lacking(situation, ask, places)]
         return Closest(host, situation.eligibility.failing(ask, host, situation.room_left(host)))
-
-
-def _nearest(situation: Situation, ask: Ask, places: Ints) -> int:
-    """Return the host that misses the least of what hosts alike all miss."""
-    priced = situation.rooms_empty.priced(ask)
-    keys = [
-        rule.figure(priced)[places]
-        for rule, mask in situation.rooms_empty.dear(ask).items()
-        if priced and rule.figure and mask[places[0]]
-    ]
-    return int(places[np.lexsort((places, *keys))[0]])
 
 
 def _least_lacking(situation: Situation, ask: Ask, places: Ints) -> int:

@@ -9,6 +9,7 @@ from stowplan.solver.hosts import Host
 from stowplan.solver.matching import gpus, tally, usable
 
 READS_ROOM = True
+ON_MACHINES = True
 
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:

@@ -7,6 +7,8 @@ from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
 
+ASKED_BY = "drives"
+
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """DRIVE_MISSING where one doesn't exist, else DRIVE_UNREACHABLE, else DRIVE_FULL."""

@@ -9,6 +9,7 @@ from stowplan.solver.hosts import Host
 from stowplan.solver.matching import gpus, tally
 
 READS_ROOM = True
+ASKED_BY = "healthy_only"
 
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:

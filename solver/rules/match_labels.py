@@ -7,6 +7,8 @@ from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
 
+ASKED_BY = "match_labels"
+
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """LABEL_MISSING unless match_labels is a subset of the host's labels."""

@@ -8,6 +8,8 @@ from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
 from stowplan.solver.matching import gpus
 
+ON_MACHINES = True
+
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """MAX_ACCELERATORS where a worker's GPUs are more than constraints.max_accelerators."""

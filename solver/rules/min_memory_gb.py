@@ -9,6 +9,8 @@ from stowplan.solver.hosts import Host
 from stowplan.solver.lots import Lot
 from stowplan.solver.matching import has_memory, has_model, has_vendor, none_is
 
+ASKED_BY = "min_memory_gb"
+
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """NO_MATCHING_GPU where none (of model and vendor) has memory >= (asked - 0.5) x 10^9 bytes."""

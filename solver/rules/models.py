@@ -8,6 +8,8 @@ from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
 from stowplan.solver.matching import has_model, none_is
 
+ASKED_BY = "models"
+
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """NO_MATCHING_GPU where no GPU's model holds a term."""

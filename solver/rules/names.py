@@ -7,6 +7,8 @@ from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
 
+ASKED_BY = "names"
+
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """NOT_SELECTED unless no name is given or the host's is."""

@@ -9,6 +9,7 @@ from stowplan.solver.hosts import Host
 from stowplan.solver.matching import matches
 
 READS_ROOM = True
+ASKED_BY = "ids"
 
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:

@@ -7,6 +7,8 @@ from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
 
+ON_MACHINES = True
+
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """MACHINE_DOWN where state = down, or cores = memory = GPUs = 0."""

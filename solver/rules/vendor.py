@@ -8,6 +8,8 @@ from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
 from stowplan.solver.matching import has_vendor, none_is
 
+ASKED_BY = "vendor"
+
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """NO_MATCHING_GPU where no GPU (of a model asked for) is of the vendor."""
