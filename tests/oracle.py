@@ -76,7 +76,7 @@ class TooLarge(RuntimeError):
 
 def best(snapshot: Snapshot) -> tuple[int, ...]:
     """The greatest weight that can be placed: one sum a priority tier, the highest tier first."""
-    loads = _Loads(snapshot, [run for run in snapshot.runs if _can_start(snapshot, run)])
+    loads = Loads(snapshot, [run for run in snapshot.runs if _can_start(snapshot, run)])
     sizes = [workers_of(snapshot, run) for run in loads.runs]
     most = tuple(
         loads.capacity(index, size * may_start(snapshot, run)) // size * size
@@ -211,14 +211,14 @@ def _worth(snapshot: Snapshot, workers: Mapping[str, int]) -> tuple[int, ...]:
     return tuple(tiers.values())
 
 
-def _just(snapshot: Snapshot, placed: Mapping[str, int]) -> tuple[_Loads, Load]:
+def _just(snapshot: Snapshot, placed: Mapping[str, int]) -> tuple[Loads, Load]:
     runs = [run_named(snapshot, name) for name, count in placed.items() if count]
-    return _Loads(snapshot, runs), tuple(
+    return Loads(snapshot, runs), tuple(
         placed[run.name] * workers_of(snapshot, run) for run in runs
     )
 
 
-class _Loads:
+class Loads:
     """The loads that the machines of a snapshot can take, of some of its runs."""
 
     def __init__(self, snapshot: Snapshot, runs: Iterable[Run]) -> None:

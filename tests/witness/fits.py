@@ -105,7 +105,11 @@ def refusals(snapshot: Snapshot, run: Run) -> list[str]:
     codes: list[str] = []
     if machines and not {each.name for each in machines}.issuperset(run.node_selection.names):
         codes.append("NOT_SELECTED")
-    if machines and not any(in_pools(snapshot, each, run) for each in machines):
+    if (
+        machines
+        and not snapshot.fleet.offerings
+        and not any(in_pools(snapshot, each, run) for each in machines)
+    ):
         codes.append("POOL_RESTRICTED")
     if is_uneven(run):
         codes.append("UNEVEN_SHAPE")
