@@ -78,8 +78,8 @@ def _unknown_name(run: Run, snapshot: Snapshot) -> Reason | None:
 
 
 def _no_pool(ask: Ask, snapshot: Snapshot, eligibility: Eligibility) -> Reason | None:
-    if ask.pools is None or not snapshot.machines:
-        return None
+    if ask.pools is None or not snapshot.machines or snapshot.fleet.offerings:
+        return None  # pools bind machines only
     if any(host.labels.get("pool") in ask.pools for host in eligibility.hosts):
         return None
     workspace = snapshot.workspaces[ask.workspace]

@@ -23,15 +23,21 @@ READS_ROOM = True
 
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
-    """NO_CAPACITY_NOW where sold out; GPU_FAULTED where faulted ones would have made it enough.
+    """GPU_FAULTED where faulted ones would have made it enough, else INSUFFICIENT_GPUS.
 
-    Else INSUFFICIENT_GPUS.
-
-    Other rules say so where none is what was asked for (models, vendor, min_memory_gb,
+    NO_CAPACITY_NOW of an offering that would do and is sold out. Other rules say so where none is what was asked for (models, vendor, min_memory_gb,
     pinned_ids), and where the withheld ones, or those at risk, would have made it enough.
     """
+    return _too_few_gpus(ask, host, room) or _sold_out(host, room)
+
+
+def _sold_out(host: Host, room: Room) -> Reason | None:
     if host.offering and not room.instances:
         return Reason.of(Code.NO_CAPACITY_NOW, "sold out")
+    return None
+
+
+def _too_few_gpus(ask: Ask, host: Host, room: Room) -> Reason | None:
     if not ask.gpus:
         return None
     if not host.lots:
