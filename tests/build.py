@@ -85,6 +85,40 @@ def snapshot(
     )
 
 
+def offering(name: str, rate: str = "1", gpus: int = 8, **more: Any) -> Document:
+    """Return an offering that starts at once, is billed to the second and ends at once."""
+    usual = {
+        "name": name,
+        "provider": "acme",
+        "region": "east",
+        "accelerator": {
+            "model": "NVIDIA H100 SXM",
+            "family": "hopper",
+            "vendor": "nvidia",
+            "memory_gb": 80,
+            "count": gpus,
+        },
+        "cpu_cores": 64,
+        "memory_bytes": 2**38,
+        "rate_usd_per_hour": rate,
+        "available": 1,
+        "billing": {"increment_s": 1, "minimum_s": 0, "starts": "creation"},
+        "startup": {"boot_p50_s": 0, "boot_p90_s": 0, "warm_s": 0},
+        "teardown_s": 0,
+    }
+    return usual | more
+
+
+def wants(name: str, gpus: int = 1, **placement: Any) -> Document:
+    """Return a run of an hour; p90 an hour and a quarter."""
+    return run(name, gpus, expected_duration_s=3600) | {"placement": placement}
+
+
+def market(*offerings: Document, runs: list[Document], **more: Any) -> Snapshot:
+    """Return the snapshot of these offerings and runs, without machines unless they are given."""
+    return snapshot(more.pop("machines", []), runs, offerings=offerings, **more)
+
+
 def decided(
     snapshot: Snapshot,
     places: Mapping[str, Sequence[Place]] | None = None,

@@ -25,7 +25,7 @@ LIMITS = (
 SPICE = (
     "profiles", "prefer", "interrupted", "warm", "billing", "startup", "failures", "health",
     "rented", "byoc", "running", "risky", "classes", "arrays", "priorities", "ages", "unknown",
-    "history", "saves", "images", "bands", "many",
+    "history", "short", "saves", "images", "bands", "many",
 )  # fmt: skip
 """Features that make hosts and runs unlike in what they cost, and in what they are worth."""
 
@@ -300,7 +300,8 @@ class _Writer:
             written["labels"] = {"job": self.one(("a", "b"))}
         else:
             how = self.one(("expected_duration_s", "measured_duration_s"))
-            written[how] = self.one((3600, 1800, 7200, 600))
+            times = (3600, 1800, 7200, 600) if not self.has("short", 7) else (0, 1, 30)
+            written[how] = self.one(times)
         if self.has("images"):
             written["image_mib"] = self.one((10_000, 35_000))
         if self.has("saves"):

@@ -9,47 +9,12 @@ import pytest
 
 from stowplan.model.decision import Decision, PlacedRun, Value
 from stowplan.model.snapshot import Snapshot
-from tests.build import after, altered, decided, machine, run, running, snapshot
+from tests.build import after, altered, decided, machine, market, offering, run, running, wants
 from tests.money_oracle import Score, alone, best_value, money_lies, picks, value_of
 from tests.witness.offerings import shortcomings
 from tests.witness.prices import Place, Prices
 
 type Document = dict[str, Any]  # Any: what a YAML file could hold
-
-HOUR = {"expected_duration_s": 3600}
-
-
-def offering(name: str, rate: str = "1", gpus: int = 8, **more: Any) -> Document:
-    """Return an offering that starts at once, is billed to the second and ends at once."""
-    usual = {
-        "name": name,
-        "provider": "acme",
-        "region": "east",
-        "accelerator": {
-            "model": "NVIDIA H100 SXM",
-            "family": "hopper",
-            "vendor": "nvidia",
-            "memory_gb": 80,
-            "count": gpus,
-        },
-        "cpu_cores": 64,
-        "memory_bytes": 2**38,
-        "rate_usd_per_hour": rate,
-        "available": 1,
-        "billing": {"increment_s": 1, "minimum_s": 0, "starts": "creation"},
-        "startup": {"boot_p50_s": 0, "boot_p90_s": 0, "warm_s": 0},
-        "teardown_s": 0,
-    }
-    return usual | more
-
-
-def wants(name: str, gpus: int = 1, **placement: Any) -> Document:
-    """Return a run of an hour; p90 an hour and a quarter."""
-    return run(name, gpus, **HOUR) | {"placement": placement}
-
-
-def market(*offerings: Document, runs: list[Document], **more: Any) -> Snapshot:
-    return snapshot(more.pop("machines", []), runs, offerings=offerings, **more)
 
 
 def cold(*names: str) -> set[Place]:
@@ -117,6 +82,16 @@ class TestAlone:
         ]
         there = market(offering("a", startup=boots), offering("b", "1.03"), runs=runs)
         assert [alone(there, each["name"]) for each in runs] == [cold("a")] * 3
+
+    def test_by_rate_cost_still_counts_the_risk_of_a_failed_start(self) -> None:
+        """One failure of 4 attempts: 1 USD an hour ranks at 8/7, above 1.1."""
+        fails = {"attempts": 4, "failures": 1}
+        runs: list[Document] = [
+            run(profile, 1) | {"placement": {"profile": profile}}
+            for profile in ("balanced", "cost", "speed")
+        ]
+        there = market(offering("a", starts=fails), offering("b", "1.1"), runs=runs)
+        assert [alone(there, each["name"]) for each in runs] == [cold("a"), cold("b"), cold("a")]
 
     @pytest.mark.parametrize(("rate", "chosen"), [("1.1", "spot"), ("1.100001", "plain")])
     def test_prefer_allows_10_percent_over_the_cheapest(self, rate: str, chosen: str) -> None:

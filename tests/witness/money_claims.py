@@ -70,27 +70,33 @@ class _Ledger:
             for purse in purses(self.snapshot)
         }
 
-    def beside(self, run: Run) -> dict[str, int]:
-        """What the others spend; for an array's next element its own count among the others."""
-        own = {} if run.array else self.spent_by(run.name)
-        return {name: total - own.get(name, 0) for name, total in self.spent.items()}
+    def beside(self, run: Run) -> list[dict[str, int]]:
+        """What the others spend; of an array either all else, or all without its own elements."""
+        own = self.spent_by(run.name)
+        others = {name: total - own.get(name, 0) for name, total in self.spent.items()}
+        return [others, self.spent] if run.array else [others]
 
     def left(self, place: Place) -> int:
         """How many instances are left there."""
         return places(self.snapshot)[place] - self.taken[place]
 
-    def codes(self, run: Run, place: Place) -> list[str]:
-        """Every code that keeps one more worker of the run off a place."""
+    def codes(self, run: Run, place: Place) -> list[list[str]]:
+        """Every code that keeps one more worker of the run off a place: one list, or any."""
         prices = self.prices[run.name]
-        limits = prices.limits(place, self.beside(run))
+        return [self._codes(run, place, prices.limits(place, spent)) for spent in self.beside(run)]
+
+    def _codes(self, run: Run, place: Place, limits: list[str]) -> list[str]:
         if not place.is_offering:
             machine = machine_named(self.snapshot, place.name)
             said = reasons(self.snapshot, machine, run, self.rooms_left[place.name])
             owned = ["INTERRUPTION_POLICY"] * (run.placement.interruptible == "require")
             return [*(each.code for each in said), *owned, *limits]
         offering = offering_named(self.snapshot, place.name)
-        sold_out = [] if self.left(place) > 0 else ["NO_CAPACITY_NOW"]
-        return [*shortcomings(self.snapshot, offering, run), *sold_out, *limits]
+        short = shortcomings(self.snapshot, offering, run)
+        too_few = {"INSUFFICIENT_GPUS", "INSUFFICIENT_HEALTHY_GPUS"}
+        is_small = not too_few.isdisjoint(short) or (run.gpus.count and not offering.accelerator)
+        sold_out = [] if self.left(place) > 0 or is_small else ["NO_CAPACITY_NOW"]
+        return [*short, *sold_out, *limits]
 
     def lies(self) -> Iterator[str]:
         for host, count in Counter(self.hosts).items():
@@ -135,7 +141,7 @@ class _Ledger:
             said = [str(reason.code) for reason in row.reasons]
             for host in row.hosts:
                 kinds = self.named(host)
-                true = [self.codes(run, place) or [free] for place in kinds]
+                true = [each or [free] for place in kinds for each in self.codes(run, place)]
                 if not any(set(said) == set(each) for each in true):
                     yield f"says {said} of {host}, where {true} is so"
 
@@ -177,7 +183,8 @@ class _Placed:
             own = [Rejected(hosts=tuple(place.name for place in self.seats), reasons=())]
             yield from self.ledger.unmentioned(self.run, [*rows, *own])
         for host in self.outcome.fallbacks:
-            if all(self.ledger.codes(self.run, place) for place in self.ledger.named(host)):
+            kinds = self.ledger.named(host)
+            if all(codes for place in kinds for codes in self.ledger.codes(self.run, place)):
                 yield f"could fall back to {host}, which wouldn't do"
 
     def _value(self) -> Iterator[str]:

@@ -132,8 +132,9 @@ class Prices:
         self.alone = [place for place in self.takers if not self.limits(place)]
         """Those of them that keep its limits, each as if nothing else were spent."""
         is_total = all(quote.seen.is_total for quote in self.quotes.values())
-        self.profile = (run.placement.profile or "balanced") if is_total else "balanced"
-        """By rate, too, where nobody knows how long it runs on some host."""
+        self.asks = run.placement.profile or "balanced"
+        self.profile = self.asks if is_total else "balanced"
+        """By rate, as balanced goes, where nobody knows how long it runs on some host."""
         self.cheapest = min((self.quotes[place].cost for place in self.alone), default=0)
         within = [place for place in self.alone if not self._is_beyond(place)]
         self.lowest = min((self._measured(place) for place in within), default=0)
@@ -199,7 +200,8 @@ class Prices:
             case "speed":
                 return quote.finish_s
             case _:
-                return quote.seen.ranked_rate
+                rate = quote.seen.ranked_rate
+                return risked(rate, quote.tariff.starts) if self.asks == "cost" else rate
 
     def _is_beyond(self, place: Place) -> bool:
         """Whether it is too dear for a run that wants speed."""
