@@ -98,14 +98,18 @@ def _rules() -> str:
         text += f"\n## {rule.name}\n\n{_law(rule)}\n"
         if rule.why_not:
             text += f"\n- Of one host: {_said(rule.why_not)}\n"
+        if rule.bars:
+            text += f"\n- Of hosts, by their price: {_said(rule.bars)} {_said(rule.why_barred)}\n"
         if rule.post:
-            text += ("" if rule.why_not else "\n") + f"- Of all together: {_said(rule.post)}\n"
+            text += (
+                "" if rule.why_not or rule.bars else "\n"
+            ) + f"- Of all together: {_said(rule.post)}\n"
     return text
 
 
 def _law(rule: Rule) -> str:
     """Return the sentence with which the rule's module opens."""
-    side = rule.why_not or rule.post
+    side = rule.why_not or rule.bars or rule.post
     assert side
     module = inspect.getmodule(side)
     assert module

@@ -78,9 +78,12 @@ class Snapshot(Frozen):
 _IDENTITIES = ("name", "id", "device")
 """Fields by which the things of a list are known."""
 
+_UNNAMED = frozenset({"durations", "observations", "measurements"})
+"""Lists of things without a name in which the order says nothing."""
+
 _SETS = frozenset({
     *("needs", "names", "pools", "models", "sites", "capabilities", "only", "ids", "finished"),
-    *("denied_devices", "machines", "workspaces"),
+    *("denied_devices", "machines", "workspaces", "seconds"),
 })  # fmt: skip
 """Lists of plain values in which the order says nothing."""
 
@@ -101,6 +104,8 @@ def _in_order(content: Any, field: str = "") -> Any:  # Any: whatever JSON can h
         return content
     for item in content:
         _in_order(item)
+    if field in _UNNAMED:
+        content.sort(key=lambda item: json.dumps(item, sort_keys=True))
     for identity in _IDENTITIES:
         if identity in content[0]:  # a model's weights may be there twice
             content.sort(key=lambda item: (str(item.get(identity)), str(item.get("quantisation"))))

@@ -107,12 +107,11 @@ def appraised(ask: Ask, prices: Prices, hosts: Ints) -> Appraisal | None:
     priced, bands = prices.of(ask), prices.snapshot.policy.bands
     if priced is None or not len(hosts):
         return None
-    cost = priced.cost[hosts]
-    profile: Profile = ask.profile if priced.is_total else "balanced"
-    by, measure = _measured(profile, priced, hosts)
+    by, measure = _measured(ask.profile, priced, hosts)
+    cost = priced.risked[hosts]
     tier = np.full(len(hosts), Tier.PLAIN, np.int64)
     beyond = np.zeros(len(hosts), np.bool_)
-    if profile == "speed":
+    if by == "finish_s":
         beyond = cost > scaled(int(cost.min()), 0, bands.speed_cost)
     lowest = int(measure[~beyond].min())
     wanted = priced.work.run.placement
@@ -126,22 +125,25 @@ def appraised(ask: Ask, prices: Prices, hosts: Ints) -> Appraisal | None:
     measure = np.where(beyond, cost, measure)
     return Appraisal(
         hosts=hosts,
-        profile=profile,
+        profile=ask.profile,
         by=by,
         tier=tier,
         measure=measure,
-        regret=_regret(profile, priced, hosts, np.where(beyond, VAST, measure), lowest, beyond),
-        cost=cost,
+        regret=_regret(by, priced, hosts, np.where(beyond, VAST, measure), lowest, beyond),
+        cost=priced.cost[hosts],
         lowest=lowest,
-        least=_least(profile, priced, hosts, measure, lowest),
+        least=_least(by, priced, hosts, measure, lowest),
         bands=bands,
     )
 
 
 def _measured(profile: Profile, priced: Priced, hosts: Ints) -> tuple[Measure, Ints]:
+    """Return by what a profile chooses: by the rate where nobody knows how long the run takes."""
     match profile:
         case "balanced":
             return "usd_per_hour", priced.ranked_rate[hosts]
+        case _ if not priced.is_total[hosts].all():
+            return "usd_per_hour", priced.risked_rate[hosts]
         case "cost":
             return "cost_usd", priced.risked[hosts]
         case "speed":
@@ -149,18 +151,18 @@ def _measured(profile: Profile, priced: Priced, hosts: Ints) -> tuple[Measure, I
 
 
 def _regret(
-    profile: Profile, priced: Priced, hosts: Ints, measure: Ints, lowest: int, beyond: Bools
+    by: Measure, priced: Priced, hosts: Ints, measure: Ints, lowest: int, beyond: Bools
 ) -> Ints:
     """Return what each host is worse by than the best: by the hour, as long as it runs there."""
-    cost = priced.cost[hosts]
+    cost = priced.risked[hosts]
     seconds = int(priced.seconds[hosts[int(np.argmin(measure))]])
     more = np.where(beyond, 0, measure - lowest)
-    match profile:
-        case "balanced":
+    match by:
+        case "usd_per_hour":
             regret = over(product(more, seconds), HOUR_S)
-        case "cost":
+        case "cost_usd":
             regret = more
-        case "speed":
+        case "finish_s":
             above_zero = cost[cost > 0]
             unit = int(above_zero.min()) if len(above_zero) else MICRO
             regret = over(product(more, unit), max(1, lowest))
@@ -168,10 +170,10 @@ def _regret(
     return dear.astype(np.int64)
 
 
-def _least(profile: Profile, priced: Priced, hosts: Ints, measure: Ints, lowest: int) -> int:
-    if profile == "balanced":
+def _least(by: Measure, priced: Priced, hosts: Ints, measure: Ints, lowest: int) -> int:
+    if by == "usd_per_hour":
         return ceil_div(lowest * int(priced.seconds[hosts[int(np.argmin(measure))]]), HOUR_S)
-    return lowest if profile == "cost" else int(priced.cost[hosts].min())
+    return lowest if by == "cost_usd" else int(priced.risked[hosts].min())
 
 
 def scaled(amount: int, whole: int, share: float) -> int:

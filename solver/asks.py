@@ -166,7 +166,8 @@ def _work(run: Run, snapshot: Snapshot, profile: Profile, is_priced: bool) -> Wo
     is_told = run.expected_duration_s is not None or run.measured_duration_s is not None
     differs = bool(durations) and not is_told
     is_fast = (wanted.profile or profile) == "speed"
-    if not (is_priced or wanted.complete_by or (is_fast and differs)):
+    is_bound = wanted.complete_by or wanted.interruptible == "require"
+    if not (is_priced or is_bound or (is_fast and (is_told or differs))):
         return None
     key = (
         needs_of(run),

@@ -268,8 +268,8 @@ class _Shape(NamedTuple):
 def _reach_from(sites: frozenset[str], drive: Drive) -> Reach:
     """Return a drive as it is seen from an offering's sites."""
     anywhere = drive.machine is None and not drive.sites
-    is_near = drive.machine is None and not sites.isdisjoint(drive.sites)
-    return Reach(drive.free_bytes, anywhere or is_near, here=False, near=False, rdma=False)
+    reachable = anywhere or not sites.isdisjoint(drive.sites)
+    return Reach(drive.free_bytes, reachable, here=False, near=False, rdma=False)
 
 
 def _bookings(machine: Machine, snapshot: Snapshot) -> tuple[Booking, ...]:

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from stowplan.model.estimating.columns import Whole
+from stowplan.model.estimating.columns import Whole, over, product
 from stowplan.model.estimating.duration import Likely, RunningTime, as_written, running_time
 from stowplan.model.estimating.estimates import Outlooks, Tariffs, outlooks, tariffs_of
 from stowplan.model.estimating.token import rate_in
@@ -52,8 +52,8 @@ class Priced:
     work: Work
     tasks: int
     """How many workers it has: each is counted as if all were on such a host."""
-    is_total: bool
-    """Whether its running time is known on every host."""
+    is_total: Bools
+    """Whether its running time is known there."""
     cost: Ints
     """Expected, of one worker; micro-dollars."""
     cost_p90: Ints
@@ -65,6 +65,8 @@ class Priced:
     """The same; 0 where it is paid for anyway."""
     risked: Ints
     """The cost as it ranks where starts have failed."""
+    risked_rate: Ints
+    """And the rate."""
     seconds: Ints
     """The likely running time, an hour where it isn't known."""
     interruptible: Bools
@@ -77,10 +79,9 @@ class Priced:
     seconds_left: int | None
     """Until it must be complete."""
 
-    @property
-    def is_expected(self) -> str:
-        """What is said before a cost: without a running time it is what is sure alone."""
-        return "is expected to cost" if self.is_total else "costs at least"
+    def costs(self, place: int) -> str:
+        """Return what is said before a cost: without a running time it is what is sure alone."""
+        return "is expected to cost" if self.is_total[place] else "costs at least"
 
     def beside(self, left: Left) -> Priced:
         """Return the same with so much left of the purses."""
@@ -141,16 +142,16 @@ class Prices:
         }
 
     def _of(self, work: Work, ask: Ask) -> Priced:
-        running = self.running(work)
+        running, columns = self.running(work), self._columns
         times = {family: time.seconds if time else None for family, time in running.items()}
-        seen: Outlooks = outlooks(work.run, self._columns, times)
+        seen: Outlooks = outlooks(work.run, columns, times)
         hour = Likely(HOUR_S, HOUR_S)
-        likely = [(times[family] or hour).p50 for family in self._columns.families]
+        likely = [(times[family] or hour).p50 for family in columns.families]
         purses = [purse for purse in self.purses if ask.workspace in purse.workspaces]
         return Priced(
             work=work,
             tasks=ask.tasks or 1,
-            is_total=bool(seen.is_total.all()),
+            is_total=seen.is_total,
             cost=_ints(seen.cost[0]),
             cost_p90=_ints(seen.cost[1]),
             finish_s=_ints(seen.finish_s[0]),
@@ -158,7 +159,8 @@ class Prices:
             rate=_ints(seen.rate),
             ranked_rate=_ints(seen.ranked_rate),
             risked=_ints(seen.risked),
-            seconds=np.array(likely, np.int64)[self._columns.family],
+            risked_rate=_ints(over(product(seen.ranked_rate, columns.tried), columns.started)),
+            seconds=np.array(likely, np.int64)[columns.family],
             interruptible=self.interruptible,
             purses=purses,
             left={purse.key: purse.micro for purse in purses},

@@ -106,6 +106,16 @@ def summed(choices: Choices, figure: Figure) -> Sum:
     )
 
 
+def most_wishes(choices: Choices) -> int:
+    """Return a bound on the wishes met, whatever starts: every run on a host that it wishes for."""
+    best = 0
+    for each in choices.signatures:
+        for index in each.members:
+            own, figure = choices.classes[index], wishes(choices.grid, index)
+            best += own.count * (own.ask.tasks or 0) * max(0, int(figure.max(initial=0)))
+    return best
+
+
 def trivial(choices: Choices, figure: Figure, values: Sequence[int], *, maximise: bool) -> int:
     """Return a bound on that sum: each worker on the host where it is best."""
     bound = 0

@@ -32,7 +32,7 @@ def too_dear_for(rule: str, priced: Priced, place: int) -> Reason:
     whose = f"budget {purse.name}" if purse.rule == "budget" else f"workspace {purse.name}"
     return Reason.of(
         Code.EXCEEDS_REMAINING_BUDGET,
-        f"{priced.is_expected} {told} USD, and {whose} has {limit} left",
+        f"{priced.costs(place)} {told} USD, and {whose} has {limit} left",
         need_usd=cost / MICRO,
         left_usd=left / MICRO,
         **{purse.rule: purse.name},

@@ -21,6 +21,7 @@ from stowplan.solver.profiles import (
     FAILED,
     OWN,
     Preference,
+    most_wishes,
     regret,
     summed,
     trivial,
@@ -127,14 +128,13 @@ class Whole:
         """
         chain, choices = self.chain, self.choices
         sum_of = Tally("value")
-        best = trivial(choices, wishes, self.values, maximise=True)
-        self._settle("value, wishes", Goal(summed(choices, wishes), True), best, 0, sum_of)
+        wish = Goal(summed(choices, wishes), True)
+        self._settle("value, wishes", wish, most_wishes(choices), 0, sum_of)
         spent = worth_at_best(choices, self.values)
         goal = Goal(summed(choices, regret), maximise=False)
-        least = trivial(choices, regret, self.values, maximise=False)
         now = max(1, goal.terms.at(self.values))
         gap = min(1.0, chain.settings.gap * (spent + now) / now)
-        bound = self._settle("value", goal, least, gap, sum_of)
+        bound = self._settle("value", goal, 0, gap, sum_of)
         sum_of.objective, sum_of.bound = spent + goal.terms.at(self.values), spent + bound
         chain.stages.append(sum_of.stage())
 

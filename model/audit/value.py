@@ -76,11 +76,11 @@ def _figure(plan: Plan, run: Run, host: Host, measure: str, profile: str) -> int
     tariff = plan.prices.tariff(host)
     if measure == "usd_per_hour":
         rate = tariff.ranked_rate
-        return risked(rate, tariff.starts) if profile == "cost" else rate
+        return rate if profile == "balanced" else risked(rate, tariff.starts)
     seen = plan.prices.seen(run, host)
     if measure == "finish_s":
         return seen.finish_s.p50
-    return risked(seen.cost.p50, tariff.starts) if profile == "cost" else seen.cost.p50
+    return risked(seen.cost.p50, tariff.starts)
 
 
 def _is_exact(told: Value, profile: str) -> bool:

@@ -79,7 +79,9 @@ def value_where_nothing_costs(profile: Profile, band: float) -> Value | None:
 
 def value_of(appraisal: Appraisal, chosen: Sequence[Ranked], references: Sequence[Ranked]) -> Value:
     """Return what a run's worst worker has, and what the cycle left the one of that rank."""
-    (tier, measure), (_, reference) = chosen[-1], references[-1]
+    (tier, measure), (best, reference) = chosen[-1], references[-1]
+    if tier < best == Tier.BEYOND:
+        reference = measure  # what is in seconds now was too dear then
     by = "cost_usd" if tier == Tier.BEYOND else appraisal.by
     return Value(
         measure=by,

@@ -16,7 +16,7 @@ def bars(ask: Ask, priced: Priced) -> Bools:
 def why_barred(ask: Ask, priced: Priced, place: int) -> Reason:
     """MISSES_DEADLINE."""
     ends, left = int(priced.finish_p90_s[place]), priced.seconds_left or 0
-    does = "ends" if priced.is_total else "starts"
+    does = "ends" if priced.is_total[place] else "starts"
     return Reason.of(
         Code.MISSES_DEADLINE,
         f"{does} {hours(ends - left)} h too late at worst (p90)",

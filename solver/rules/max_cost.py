@@ -20,7 +20,7 @@ def why_barred(ask: Ask, priced: Priced, place: int) -> Reason:
     told, limit = in_dollars(cost, most)
     return Reason.of(
         Code.EXCEEDS_REMAINING_BUDGET,
-        f"{priced.is_expected} {told} USD, and it may cost {limit}",
+        f"{priced.costs(place)} {told} USD, and it may cost {limit}",
         need_usd=cost / MICRO,
         left_usd=most / MICRO,
     )

@@ -25,8 +25,9 @@ READS_ROOM = True
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """GPU_FAULTED where faulted ones would have made it enough, else INSUFFICIENT_GPUS.
 
-    NO_CAPACITY_NOW of an offering that would do and is sold out. Other rules say so where none is what was asked for (models, vendor, min_memory_gb,
-    pinned_ids), and where the withheld ones, or those at risk, would have made it enough.
+    NO_CAPACITY_NOW of an offering that would do and is sold out. Other rules say so where none is
+    what was asked for (models, vendor, min_memory_gb, pinned_ids), and where the withheld ones, or
+    those at risk, would have made it enough.
     """
     return _too_few_gpus(ask, host, room) or _sold_out(host, room)
 
