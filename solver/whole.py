@@ -178,15 +178,19 @@ class Whole:
     def spread(self) -> None:
         """Spread runs that ask the same evenly over offerings: the least sum of squares.
 
-        A worker more on an offering costs one, three, five ...: each is a variable of its own.
+        A worker more on an offering costs one, three, five ...: each is a variable of its own. Warm
+        instances count with the others of their offering.
         """
         choices, squares = self.choices, ZERO
         for each in choices.signatures:
-            there = [c for c in choices.cells_for(each) if c.instances is not None]
-            if len(there) < 2 or choices.workers_started(each).at(self.values) < 2:
+            workers_on: dict[str, Sum] = {}
+            for cell in choices.cells_for(each):
+                if (offering := choices.host_of(cell).offering) is not None:
+                    there = workers_on.get(offering.name, ZERO)
+                    workers_on[offering.name] = there + choices.workers_in(each, cell)
+            if len(workers_on) < 2 or choices.workers_started(each).at(self.values) < 2:
                 continue
-            for cell in there:
-                workers = choices.workers_in(each, cell)
+            for workers in workers_on.values():
                 steps = [choices.program.variable(1) for _ in range(self._most(workers))]
                 squares = total([squares, *(step * (2 * n + 1) for n, step in enumerate(steps))])
                 self.rows.append(total(steps).equals(workers))

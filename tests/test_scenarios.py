@@ -20,6 +20,7 @@ OUTCOMES = ("placed", "kept", "held", "withdrawn", "waiting", "refused")
 CHECKS = {
     *OUTCOMES, "gpus_placed", "weight", "proven", "place_proven", "at_risk_given", "arrays",
     "elements", "hosts", "devices", "reasons", "message_contains", "numbers", "closest", "counts",
+    "usd_per_hour", "cost_usd", "references",
 }  # fmt: skip
 
 type Expected = dict[str, Any]  # Any: what a YAML file holds
@@ -127,6 +128,24 @@ def test_workers_are_where_they_must_be(name: str) -> None:
         assert isinstance(outcome, PlacedRun | StayingRun | WaitingRun)
         assert outcome.array
         assert outcome.array.model_dump() == counts
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_costs_what_it_must(name: str) -> None:
+    said, (_, decision) = expected(name), answered(name)
+    if "usd_per_hour" in said:
+        assert str(decision.summary.usd_per_hour) == said["usd_per_hour"]
+    outcomes = {outcome.run: outcome for outcome in decision.outcomes}
+    for run, cost in said.get("cost_usd", {}).items():
+        outcome = outcomes[run]
+        assert isinstance(outcome, PlacedRun)
+        assert outcome.estimate
+        assert (outcome.estimate.cost_usd and outcome.estimate.cost_usd.p50) == cost
+    for run, reference in said.get("references", {}).items():
+        outcome = outcomes[run]
+        assert isinstance(outcome, PlacedRun)
+        assert outcome.value
+        assert str(outcome.value.reference) == reference
 
 
 @pytest.mark.parametrize("name", NAMES)

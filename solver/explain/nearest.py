@@ -46,6 +46,7 @@ NEVER = 1000
 """What it counts for that a rule is never loosened, beside the costs of those that are."""
 _ASKS = (
     "capabilities", "names", "match_labels", "models", "vendor", "min_memory_gb", "pinned_ids",
+    "interruptible",
 )  # fmt: skip
 """The run's own asks, in the order of the filters: who fails a later one comes nearer."""
 
