@@ -350,8 +350,8 @@ class Cycle:
         machines = self.snapshot.fleet.machines
         loads = [(each, self.load(assignment, Place(each.name))) for each in machines]
         counts = Counter(
-            (key, place.name)
-            for key, place in zip(self.classes, assignment, strict=True)
+            (run.name if run.array else key, place.name)  # each array is spread by itself
+            for run, key, place in zip(self.workers, self.classes, assignment, strict=True)
             if place and place.is_offering
         )
         seats = [

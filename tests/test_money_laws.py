@@ -20,7 +20,7 @@ from tests.oracle import placed
 from tests.strategies import examples
 from tests.test_laws import effortless
 from tests.variations import document_of, shuffled
-from tests.witness.prices import Place, place_of
+from tests.witness.prices import Place, Prices, place_of
 
 LONG = examples(int(os.environ.get("STOWPLAN_FUZZ_EXAMPLES", "20000")), is_long=True)
 
@@ -28,6 +28,11 @@ JOINT = money_snapshots()
 LONELY = money_snapshots(max_runs=1, without=("arrays", "quotas"))
 BOUGHT = money_snapshots(max_machines=0, max_runs=1, without=("arrays", "quotas"))
 TWINS = money_snapshots(max_machines=0, max_offerings=4, always=("classes",), without=("arrays",))
+
+MUST_OCCUR = (
+    "MISSES_DEADLINE", "EXCEEDS_REMAINING_BUDGET", "EXCEEDS_MAX_RATE", "tier 0", "tier 1",
+    "tier 2", "tier 3", "balanced", "cost", "speed",
+)  # fmt: skip
 
 
 def decision_on(snapshot: Snapshot) -> Decision:
@@ -95,7 +100,7 @@ def test_a_run_alone_is_where_its_profile_says_on_many_snapshots(snapshot: Snaps
     be_where_its_profile_says(snapshot)
 
 
-@examples(60)
+@examples(45)
 @given(BOUGHT)
 def test_a_run_alone_takes_the_best_offering_of_its_band(snapshot: Snapshot) -> None:
     be_the_one_that_is_picked(snapshot)
@@ -137,7 +142,7 @@ def test_identical_runs_spread_over_offerings_as_good(data: st.DataObject) -> No
     assert not allowed or max(counts.values()) - min(counts[name] for name in allowed) <= 1
 
 
-@examples(60)
+@examples(45)
 @given(st.data())
 def test_one_offering_more_never_lowers_what_is_placed(data: st.DataObject) -> None:
     snapshot = data.draw(JOINT)
@@ -147,7 +152,7 @@ def test_one_offering_more_never_lowers_what_is_placed(data: st.DataObject) -> N
     assert placed_weight(larger) >= placed_weight(snapshot)
 
 
-@examples(60)
+@examples(45)
 @given(st.data())
 def test_more_money_never_lowers_what_is_placed(data: st.DataObject) -> None:
     snapshot = data.draw(money_snapshots(always=("budgets", "balances")))
@@ -162,7 +167,7 @@ def test_more_money_never_lowers_what_is_placed(data: st.DataObject) -> None:
     assert placed_weight(Snapshot.read(document)) >= placed_weight(snapshot)
 
 
-@examples(60)
+@examples(45)
 @given(st.data())
 def test_a_looser_limit_never_lowers_what_is_placed(data: st.DataObject) -> None:
     snapshot = data.draw(JOINT)
@@ -174,7 +179,7 @@ def test_a_looser_limit_never_lowers_what_is_placed(data: st.DataObject) -> None
     assert placed_weight(Snapshot.read(document)) >= placed_weight(snapshot)
 
 
-@examples(60)
+@examples(45)
 @given(st.data())
 def test_the_order_of_lists_changes_nothing(data: st.DataObject) -> None:
     snapshot = data.draw(JOINT)
@@ -201,7 +206,7 @@ def test_a_decision_survives_json_exactly(snapshot: Snapshot) -> None:
     assert Decision.model_validate_json(decision.model_dump_json()) == decision
 
 
-@examples(60)
+@examples(45)
 @given(st.data())
 def test_a_host_that_nobody_may_use_changes_no_value(data: st.DataObject) -> None:
     """An offering that is sold out, and has no history to be missed, is as good as none."""
@@ -212,6 +217,38 @@ def test_a_host_that_nobody_may_use_changes_no_value(data: st.DataObject) -> Non
     other = Snapshot.read(document)
     assume(best_value(snapshot) == best_value(other))
     assert value_of(other, decision_on(other)) == value_of(snapshot, decision_on(snapshot))
+
+
+def test_the_snapshots_have_something_to_decide() -> None:
+    seen: Counter[str] = Counter()
+
+    @examples(300)
+    @given(JOINT)
+    def look(snapshot: Snapshot) -> None:
+        prices = [Prices(snapshot, run) for run in snapshot.runs if run.state == "pending"]
+        for each in prices:
+            offered = {place.name for place in each.alone if place.is_offering}
+            limits = {code for place in each.takers for code in each.limits(place)}
+            seen.update(limits)
+            seen.update(f"tier {value.tier}" for value in set(each.values.values()))
+            seen[each.profile] += 1
+            seen["by rate, whatever it asks"] += each.is_by_rate and each.profile != "balanced"
+            seen["a choice of offerings"] += len(offered) > 1
+        score = best_value(snapshot)
+        seen["something is placed"] += any(score.weights)
+        seen["somebody regrets"] += score.regret > 0
+        seen["they compete"] += sum(bool(each.alone) for each in prices) > 1 and score.regret > 0
+        seen["a pool is used"] += score.wishes[0] > 0
+        seen["a preferred host is used"] += score.wishes[1] > score.wishes[0]
+        seen["a host beyond 1.5 times is used"] += score.wishes[2] < 0
+
+    look()
+    told = dict(sorted(seen.items()))
+    rare = {what for what in (*MUST_OCCUR, *seen) if seen[what] < 2}
+    assert not rare, told
+    assert seen["something is placed"] > 200, told
+    assert seen["somebody regrets"] > 20, told
+    assert seen["a choice of offerings"] > 60, told
 
 
 @pytest.mark.parametrize(("wishing", "other"), [("a", "b"), ("b", "a")])

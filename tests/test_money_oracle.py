@@ -74,6 +74,17 @@ class TestAlone:
         )
         assert alone(there, "r") == cold("b")
 
+    def test_speed_holds_the_risk_of_a_failed_start_against_a_host(self) -> None:
+        """Half of 4 attempts, f = 2 / 8: 1.2 USD counts as 1.6, beyond 1.5 x 1 USD."""
+        boots = {"boot_p50_s": 900, "boot_p90_s": 900}
+        fails = {"attempts": 4, "failures": 2}
+        there = market(
+            offering("a", "0.8", startup=boots),
+            offering("b", "1.2", starts=fails),
+            runs=[wants("r", profile="speed")],
+        )
+        assert alone(there, "r") == cold("a")
+
     def test_without_a_running_time_every_profile_goes_by_rate(self) -> None:
         boots = {"boot_p50_s": 900, "boot_p90_s": 900}
         runs: list[Document] = [
@@ -83,7 +94,7 @@ class TestAlone:
         there = market(offering("a", startup=boots), offering("b", "1.03"), runs=runs)
         assert [alone(there, each["name"]) for each in runs] == [cold("a")] * 3
 
-    def test_by_rate_cost_still_counts_the_risk_of_a_failed_start(self) -> None:
+    def test_by_rate_cost_and_speed_still_count_the_risk_of_a_failed_start(self) -> None:
         """One failure of 4 attempts: 1 USD an hour ranks at 8/7, above 1.1."""
         fails = {"attempts": 4, "failures": 1}
         runs: list[Document] = [
@@ -91,7 +102,7 @@ class TestAlone:
             for profile in ("balanced", "cost", "speed")
         ]
         there = market(offering("a", starts=fails), offering("b", "1.1"), runs=runs)
-        assert [alone(there, each["name"]) for each in runs] == [cold("a"), cold("b"), cold("a")]
+        assert [alone(there, each["name"]) for each in runs] == [cold("a"), cold("b"), cold("b")]
 
     @pytest.mark.parametrize(("rate", "chosen"), [("1.1", "spot"), ("1.100001", "plain")])
     def test_prefer_allows_10_percent_over_the_cheapest(self, rate: str, chosen: str) -> None:

@@ -191,7 +191,7 @@ class _Placed:
         told = self.outcome.value
         worst = max(self.prices.value(place) for place in self.seats)
         if told is None:
-            if self.prices.profile != "speed" or self.prices.told(worst)[1]:
+            if self.prices.profile != "speed" or not is_free(self.snapshot):
                 yield "says nothing of what its profile measures"
             return
         name, figure = self.prices.told(worst)
@@ -199,7 +199,7 @@ class _Placed:
         if (told.measure, Fraction(told.chosen)) != (name, figure) and not is_nothing:
             yield f"measures {told.measure} {told.chosen}, and it is {name} {float(figure)}"
         share = Fraction(told.band)
-        is_exact = self.prices.profile == "speed"
+        is_exact = self.prices.is_by_finish
         if share != (0 if is_exact else as_written(self.snapshot.policy.bands.profile)):
             yield f"has a band of {told.band}"
         if Fraction(told.chosen) > Fraction(told.reference) * (1 + share) and not self.run.array:

@@ -114,6 +114,11 @@ class Quote(NamedTuple):
         return self.seen.cost.p50
 
     @property
+    def risked(self) -> int:
+        """The expected cost as it ranks where starts have failed."""
+        return risked(self.cost, self.tariff.starts)
+
+    @property
     def finish_s(self) -> int:
         return self.seen.finish_s.p50
 
@@ -131,11 +136,12 @@ class Prices:
         """The places that take it with the room of the cycle's start, limits left aside."""
         self.alone = [place for place in self.takers if not self.limits(place)]
         """Those of them that keep its limits, each as if nothing else were spent."""
-        is_total = all(quote.seen.is_total for quote in self.quotes.values())
-        self.asks = run.placement.profile or "balanced"
-        self.profile = self.asks if is_total else "balanced"
-        """By rate, as balanced goes, where nobody knows how long it runs on some host."""
-        self.cheapest = min((self.quotes[place].cost for place in self.alone), default=0)
+        self.profile = run.placement.profile or "balanced"
+        self.is_by_rate = self.profile == "balanced" or not all(
+            self.quotes[place].seen.is_total for place in self.alone
+        )
+        """Whether it ranks by rate: as it asks, or as nobody knows how long it runs somewhere."""
+        self.cheapest = min((self.quotes[place].risked for place in self.alone), default=0)
         within = [place for place in self.alone if not self._is_beyond(place)]
         self.lowest = min((self._measured(place) for place in within), default=0)
         self.values = {place: self._value(place) for place in self.alone}
@@ -194,19 +200,19 @@ class Prices:
     def _measured(self, place: Place) -> int:
         """What the profile measures there."""
         quote = self.quotes[place]
-        match self.profile:
-            case "cost":
-                return risked(quote.cost, quote.tariff.starts)
-            case "speed":
-                return quote.finish_s
-            case _:
-                rate = quote.seen.ranked_rate
-                return risked(rate, quote.tariff.starts) if self.asks == "cost" else rate
+        if self.is_by_rate:
+            rate = quote.seen.ranked_rate
+            return rate if self.profile == "balanced" else risked(rate, quote.tariff.starts)
+        return quote.finish_s if self.is_by_finish else quote.risked
+
+    @property
+    def is_by_finish(self) -> bool:
+        return self.profile == "speed" and not self.is_by_rate
 
     def _is_beyond(self, place: Place) -> bool:
         """Whether it is too dear for a run that wants speed."""
         most = as_written(self.bands.speed_cost) * self.cheapest
-        return self.profile == "speed" and self.quotes[place].cost > most
+        return self.is_by_finish and self.quotes[place].risked > most
 
     def value(self, place: Place) -> Value:
         """How the place, one that keeps the limits, ranks."""
@@ -218,7 +224,7 @@ class Prices:
         if self.asked.pool is not None and quote.pool == self.asked.pool:
             return Value(POOL, measure)
         if is_beyond:
-            return Value(BEYOND, quote.cost)
+            return Value(BEYOND, quote.risked)
         most = (1 + as_written(self.bands.interruptible_prefer)) * self.lowest
         if self.asked.interruptible == "prefer" and quote.is_interruptible and measure <= most:
             return Value(PREFERRED, measure)
@@ -230,29 +236,34 @@ class Prices:
         if tier == BEYOND:
             return measure - self.cheapest
         more = max(0, measure - self.lowest)
-        match self.profile:
-            case "cost":
-                return more
-            case "speed":
-                costs = [self.quotes[other].cost for other in self.alone]
-                unit = min((cost for cost in costs if cost), default=10**6)
-                return ceil_div(more * unit, max(1, self.lowest))
-            case _:
-                running = self.quotes[place].running
-                return ceil_div(more * (running.seconds.p50 if running else 3600), 3600)
+        if self.is_by_rate:
+            return ceil_div(more * self._running_s, 3600)
+        if self.is_by_finish:
+            costs = [self.quotes[other].risked for other in self.alone]
+            unit = min((cost for cost in costs if cost), default=10**6)
+            return ceil_div(more * unit, max(1, self.lowest))
+        return more
+
+    @property
+    def _running_s(self) -> int:
+        """How long it runs where the rate is the least, an hour where that isn't known."""
+        times = [
+            quote.running.seconds.p50 if quote.running else 3600
+            for place, quote in self.quotes.items()
+            if place in self.alone and self._measured(place) == self.lowest
+        ]
+        return min(times)
 
     def widest(self, reference: Value) -> Value:
         """The worst that is still within the band of a reference."""
-        if reference.tier == BEYOND or self.profile == "speed":
+        if reference.tier == BEYOND or self.is_by_finish:
             return reference
         measure = int((1 + as_written(self.bands.profile)) * reference.measure)
         return Value(reference.tier, measure)
 
     def told(self, reference: Value) -> tuple[str, Fraction]:
         """A value as a decision tells it: the measure's name, and the figure in its unit."""
-        micro = Fraction(reference.measure, 10**6)
-        if self.profile == "cost" or reference.tier == BEYOND:
-            return "cost_usd", micro
-        if self.profile == "speed":
+        if self.is_by_finish and reference.tier != BEYOND:
             return "finish_s", Fraction(reference.measure)
-        return "usd_per_hour", micro
+        name = "usd_per_hour" if self.is_by_rate else "cost_usd"
+        return name, Fraction(reference.measure, 10**6)
