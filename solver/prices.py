@@ -93,6 +93,14 @@ class Priced:
         return np.minimum(self.cost, VAST // max(1, self.tasks)) * self.tasks
 
 
+class _Rates(NamedTuple):
+    """Micro-dollars an hour by host: what is asked, and what it ranks at."""
+
+    rate: Ints
+    ranked: Ints
+    risked: Ints
+
+
 class Prices:
     """The prices of all hosts, and what each kind of work comes to on them."""
 
@@ -156,10 +164,10 @@ class Prices:
             cost_p90=_ints(seen.cost[1]),
             finish_s=_ints(seen.finish_s[0]),
             finish_p90_s=_ints(seen.finish_s[1]),
-            rate=_ints(seen.rate),
-            ranked_rate=_ints(seen.ranked_rate),
+            rate=self._rates.rate,
+            ranked_rate=self._rates.ranked,
             risked=_ints(seen.risked),
-            risked_rate=_ints(over(product(seen.ranked_rate, columns.tried), columns.started)),
+            risked_rate=self._rates.risked,
             seconds=np.array(likely, np.int64)[columns.family],
             interruptible=self.interruptible,
             purses=purses,
@@ -177,6 +185,12 @@ class Prices:
     def _seconds_left(self, work: Work) -> int | None:
         until = work.run.placement.complete_by
         return None if until is None else (until - self.snapshot.now) // dt.timedelta(seconds=1)
+
+    @cached_property
+    def _rates(self) -> _Rates:
+        columns = self._columns
+        risked = over(product(columns.ranked_rate, columns.tried), columns.started)
+        return _Rates(_ints(columns.rate), _ints(columns.ranked_rate), _ints(risked))
 
     @cached_property
     def _columns(self) -> Tariffs:

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stowplan.model.money import MICRO
+from stowplan.model.errors import InvalidInput, Item, Path, Problem
+from stowplan.model.money import MICRO, in_cents
 from stowplan.model.runs import Profile
 from stowplan.solver.appraisal import Tier
 from stowplan.solver.asks import Ask
@@ -18,6 +19,9 @@ from stowplan.solver.choices import Choices
 from stowplan.solver.grid import Grid
 from stowplan.solver.prices import Ints, Prices
 from stowplan.solver.program.linear import Sum, total
+
+LARGEST = 2**53
+"""What sums must stay below, so that they are exact everywhere."""
 
 type Figure = Callable[[Grid, int], Ints]
 """A figure of one worker of a class, by the hosts that it could be on."""
@@ -45,12 +49,19 @@ def wishes(grid: Grid, index: int) -> Ints:
     each = grid.appraisals[index]
     if each is None:
         return _nothing(grid, index)
-    unit = 1 + sum(own.count * (own.ask.tasks or 0) for own in grid.classes)
-    worth = {Tier.POOL: unit * unit + unit, Tier.PREFERRED: unit, Tier.PLAIN: 0, Tier.BEYOND: -1}
-    figure = np.zeros(len(each.tier), np.int64)
-    for tier, own in worth.items():
-        figure[each.tier == tier] = own
-    return figure
+    of_preferred = 1 + _workers_with(grid, Tier.BEYOND)
+    of_pool = of_preferred * (2 + _workers_with(grid, Tier.PREFERRED))
+    return np.array([of_pool, of_preferred, 0, -1], np.int64)[each.tier]
+
+
+def _workers_with(grid: Grid, tier: Tier) -> int:
+    """Return how many workers there are of classes with a host of this tier: so one that comes
+    before it counts more than all of them."""
+    return sum(
+        own.count * (own.ask.tasks or 0)
+        for own, each in zip(grid.classes, grid.appraisals, strict=True)
+        if each is not None and (each.tier == tier).any()
+    )
 
 
 def regret(grid: Grid, index: int) -> Ints:
@@ -68,6 +79,19 @@ def fit(prices: Prices, ask: Ask) -> Ints:
 
 def _warm(prices: Prices, _: Ask) -> Ints:
     return prices.warm.astype(np.int64)
+
+
+def refuse_vast(grid: Grid) -> None:
+    """Raise InvalidInput where regrets could add up to more than whole numbers hold exactly."""
+    most = [
+        0 if each is None else int(each.regret.max(initial=0)) * own.count * (own.ask.tasks or 0)
+        for own, each in zip(grid.classes, grid.appraisals, strict=True)
+    ]
+    if sum(most) >= LARGEST:
+        run = grid.classes[most.index(max(most))].name
+        told = f"the hosts of '{run}' differ by up to {in_cents(max(most))} USD: too much to add up"
+        path: Path = ("runs", Item(run), "placement")
+        raise InvalidInput([Problem(path, told, "give it a lower max_rate_usd_per_hour")])
 
 
 FAILED = Preference(

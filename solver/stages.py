@@ -12,6 +12,7 @@ from stowplan.solver.grid import Grid
 from stowplan.solver.large.cellwise import Cellwise
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits
+from stowplan.solver.profiles import refuse_vast
 from stowplan.solver.pruning import pruned
 from stowplan.solver.whole import Whole
 
@@ -24,6 +25,7 @@ OFFERS_SEARCHED_WHOLE = 60_000
 def solve_stages(grid: Grid, limits: Limits, chain: Chain) -> Layout:
     """Return the layout after all stages, which the chain records."""
     needed = pruned(grid)
+    refuse_vast(needed)
     offered = sum(int(needed.offered[there].sum()) for there in needed.where)
     variables = sum(len(there) for there in needed.where)
     if variables - offered <= SEARCHED_WHOLE and offered <= OFFERS_SEARCHED_WHOLE:
