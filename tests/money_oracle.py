@@ -345,7 +345,8 @@ class Cycle:
     def order(self, assignment: Assignment) -> tuple[Fraction, ...]:
         """What the stages after value go by, one after the other: the less the better.
 
-        The profile's own order is looked at where there are no machines only.
+        What the profiles themselves prefer is looked at where there are no machines, and one
+        profile alone that prefers anything.
         """
         machines = self.snapshot.fleet.machines
         loads = [(each, self.load(assignment, Place(each.name))) for each in machines]
@@ -365,11 +366,10 @@ class Cycle:
             -sum(self.loads.points(machine, load) for machine, load in loads),
             sum(count**2 for count in counts.values()),
         )
-        if machines:
+        profiles = {prices.profile for prices, _ in seats}
+        if machines or {"balanced", "cost"} <= profiles:
             return tuple(map(Fraction, shared))
-        own = [own_order(*seat) for seat in seats if seat[0].profile == "balanced"]
-        thrifty = [own_order(*seat) for seat in seats if seat[0].profile == "cost"]
-        return (*map(Fraction, shared), *_sums(own), *_sums(thrifty))
+        return (*map(Fraction, shared), *_sums([own_order(*seat) for seat in seats]))
 
     def is_well_ordered(self, references: Assignment, finals: Assignment) -> bool:
         """Whether nothing within the bands of these references is better in that order."""

@@ -6,19 +6,22 @@ from figures that lie on the borders of the bands and limits, and just beside th
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Sequence
 from typing import Any
 
 from hypothesis import strategies as st
 
+from stowplan.model.estimating.token import token_of
+from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
-from tests.strategies import CARDS, after
+from tests.strategies import CARDS, NOW, after
 
 type Document = dict[str, Any]  # Any: what a YAML file could hold
 
 LIMITS = (
-    "complete_by", "max_cost", "max_rate", "budgets", "balances", "sold_out", "quotas", "drives",
-    "selection", "models", "small", "policies",
+    "complete_by", "max_cost", "max_rate", "if_match", "budgets", "balances", "sold_out",
+    "quotas", "drives", "selection", "models", "small", "policies",
 )  # fmt: skip
 """Features that keep runs off hosts."""
 
@@ -29,7 +32,7 @@ SPICE = (
 )  # fmt: skip
 """Features that make hosts and runs unlike in what they cost, and in what they are worth."""
 
-RATES = ("1", "1.02", "1.020001", "1.1", "1.100001", "1.5", "1.05", "2.5", "0.98", "0")
+RATES = ("1", "1.02", "2.5", "1.020001", "1.1", "1.5", "1.100001", "1.05", "0.98", "0")
 """Around 2 %, 10 % and 1.5 times of the first."""
 
 CARD = {"model": "NVIDIA H100 SXM", "family": "hopper", "vendor": "nvidia", "memory_gb": 80}
@@ -51,6 +54,7 @@ def money_snapshots(
     Some features it always has, some never; which others, it draws.
     """
     features = {feature for feature in SPICE if draw(st.integers(0, 2)) == 1}
+    features |= {"profiles"} if draw(st.booleans()) else set()
     if draw(st.integers(0, 2)):
         features |= {feature for feature in LIMITS if draw(st.integers(0, 3)) == 2}
     writer = _Writer(draw, (features | {*always}) - {*without})
@@ -130,7 +134,7 @@ class _Writer:
             "region": self.one(("east", "west")),
             "cpu_cores": 16,
             "memory_bytes": 256 * GIB,
-            "rate_usd_per_hour": self.one(RATES[: None if self.chance(2) else 6]),
+            "rate_usd_per_hour": self.one(RATES[: None if self.chance(2) else 7]),
             "available": self.one((2, 1, 3) if "many" not in self.features else (4, None)),
             "billing": {"increment_s": 1, "minimum_s": 0, "starts": "creation"},
             "startup": {"boot_p50_s": 0, "boot_p90_s": 0, "warm_s": 0},
@@ -280,13 +284,17 @@ class _Writer:
     def placement(self) -> Document:
         written: Document = {}
         if "profiles" in self.features:
-            written["profile"] = self.one(("cost", "speed", "balanced", None))
+            written["profile"] = self.one(("speed", "cost", "balanced", None))
         if self.has("complete_by", 7):
             written["complete_by"] = after(self.one((4500, 4499, 5000, 9000, 60, 0)))
         if self.has("max_cost", 6):
             written["max_cost_usd"] = self.one(("1", "1.02", "2", "0", "0.5"))
         if self.has("max_rate", 6):
             written["max_rate_usd_per_hour"] = self.one(("1", "1.02", "0", "2"))
+        if self.has("if_match", 6):
+            rate = self.one((1_000_000, 10**6 * 102 // 100, 0, 2_500_000, 909_090))
+            until = NOW + dt.timedelta(minutes=31)
+            written["if_match"] = token_of(Run(name="estimated"), "o0", rate, until)
         if self.has("policies", 5):
             written["interruptible"] = self.one(("never", "require"))
         elif self.has("prefer", 8):

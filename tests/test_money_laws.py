@@ -30,8 +30,8 @@ BOUGHT = money_snapshots(max_machines=0, max_runs=1, without=("arrays", "quotas"
 TWINS = money_snapshots(max_machines=0, max_offerings=4, always=("classes",), without=("arrays",))
 
 MUST_OCCUR = (
-    "MISSES_DEADLINE", "EXCEEDS_REMAINING_BUDGET", "EXCEEDS_MAX_RATE", "tier 0", "tier 1",
-    "tier 2", "tier 3", "balanced", "cost", "speed",
+    "MISSES_DEADLINE", "EXCEEDS_REMAINING_BUDGET", "EXCEEDS_MAX_RATE", "PRICE_ABOVE_ESTIMATE",
+    "tier 0", "tier 1", "tier 2", "tier 3", "balanced", "cost", "speed",
 )  # fmt: skip
 
 
@@ -173,9 +173,11 @@ def test_a_looser_limit_never_lowers_what_is_placed(data: st.DataObject) -> None
     snapshot = data.draw(JOINT)
     document = document_of(snapshot)
     for run in document["runs"]:
-        for field in ("complete_by", "max_cost_usd", "max_rate_usd_per_hour"):
+        for field in ("complete_by", "max_cost_usd", "if_match"):
             if data.draw(st.booleans()):
                 run["placement"][field] = None
+        if run["placement"]["if_match"] is None and data.draw(st.booleans()):
+            run["placement"]["max_rate_usd_per_hour"] = None  # else the estimate's rate would bind
     assert placed_weight(Snapshot.read(document)) >= placed_weight(snapshot)
 
 
@@ -222,7 +224,7 @@ def test_a_host_that_nobody_may_use_changes_no_value(data: st.DataObject) -> Non
 def test_the_snapshots_have_something_to_decide() -> None:
     seen: Counter[str] = Counter()
 
-    @examples(300)
+    @examples(500)
     @given(JOINT)
     def look(snapshot: Snapshot) -> None:
         prices = [Prices(snapshot, run) for run in snapshot.runs if run.state == "pending"]
@@ -240,15 +242,21 @@ def test_the_snapshots_have_something_to_decide() -> None:
         seen["they compete"] += sum(bool(each.alone) for each in prices) > 1 and score.regret > 0
         seen["a pool is used"] += score.wishes[0] > 0
         seen["a preferred host is used"] += score.wishes[1] > score.wishes[0]
-        seen["a host beyond 1.5 times is used"] += score.wishes[2] < 0
 
     look()
     told = dict(sorted(seen.items()))
-    rare = {what for what in (*MUST_OCCUR, *seen) if seen[what] < 2}
+    rare = {what for what in (*MUST_OCCUR, *seen) if not seen[what]}
     assert not rare, told
     assert seen["something is placed"] > 200, told
     assert seen["somebody regrets"] > 20, told
     assert seen["a choice of offerings"] > 60, told
+
+
+def test_speed_never_waits_for_a_host_that_is_cheap_enough() -> None:
+    runs = [wants(name, profile="speed") for name in "rs"]
+    fleet = market(offering("a"), offering("b", "2.5"), runs=runs)
+    agree(fleet)
+    assert len(placed(stowplan.solve(fleet))) == 2
 
 
 @pytest.mark.parametrize(("wishing", "other"), [("a", "b"), ("b", "a")])

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from stowplan.model.decision import Decision, PlacedRun, Value
+from stowplan.model.estimating.token import token_of
+from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
 from tests.build import after, altered, decided, machine, market, offering, run, running, wants
 from tests.money_oracle import Score, alone, best_value, money_lies, picks, value_of
@@ -173,6 +176,24 @@ class TestAlone:
     )
     def test_limits_are_kept_to_the_unit(self, placement: Document, left: set[str]) -> None:
         there = market(offering("a"), offering("b", "1.5"), runs=[wants("r", **placement)])
+        assert {place.name for place in Prices(there, there.runs[0]).alone} == left
+
+    @pytest.mark.parametrize(
+        ("told", "more", "left"),
+        [
+            (1_000_000, {}, {"a", "b"}),
+            (999_999, {}, {"a"}),
+            (0, {"max_rate_usd_per_hour": 2}, {"a", "b"}),
+        ],
+    )
+    def test_an_estimate_binds_up_to_10_percent_above_its_rate(
+        self, told: int, more: Document, left: set[str]
+    ) -> None:
+        until = dt.datetime(2026, 9, 21, 6, 31, tzinfo=dt.UTC)
+        token = token_of(Run(name="r"), "a", told, until)
+        there = market(
+            offering("a"), offering("b", "1.1"), runs=[wants("r", if_match=token, **more)]
+        )
         assert {place.name for place in Prices(there, there.runs[0]).alone} == left
 
     def test_a_budget_binds_a_run_alone(self) -> None:

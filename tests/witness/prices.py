@@ -19,6 +19,7 @@ from stowplan.model.estimating.duration import (
 from stowplan.model.estimating.hosts import machine_tariffs
 from stowplan.model.estimating.outlook import Outlook, outlook, risked
 from stowplan.model.estimating.tariff import Tariff, offering_tariff
+from stowplan.model.estimating.token import rate_in
 from stowplan.model.fleet import Machine, Offering
 from stowplan.model.instances import instance_names, instances_of
 from stowplan.model.money import ceil_div, micro_of
@@ -196,6 +197,10 @@ class Prices:
         most = asked.max_rate_usd_per_hour
         if most is not None and seen.rate > micro_of(most):
             yield "EXCEEDS_MAX_RATE"
+        if most is None and asked.if_match is not None:
+            told = rate_in(asked.if_match) * (1 + as_written(self.bands.if_match))
+            if seen.rate > told:
+                yield "PRICE_ABOVE_ESTIMATE"
 
     def _measured(self, place: Place) -> int:
         """What the profile measures there."""
