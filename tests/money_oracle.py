@@ -345,14 +345,17 @@ class Cycle:
     def order(self, assignment: Assignment) -> tuple[Fraction, ...]:
         """What the stages after value go by, one after the other: the less the better.
 
-        What the profiles themselves prefer is looked at where there are no machines, and one
-        profile alone that prefers anything.
+        Several arrays alike are looked at no further than points: how they spread isn't decided.
+        What the profiles prefer is looked at where there are no machines, and one profile alone
+        that prefers anything.
         """
         machines = self.snapshot.fleet.machines
         loads = [(each, self.load(assignment, Place(each.name))) for each in machines]
+        named = zip(self.workers, self.classes, strict=True)
+        arrays = {(run.name, key) for run, key in named if run.array}
         counts = Counter(
-            (run.name if run.array else key, place.name)  # each array is spread by itself
-            for run, key, place in zip(self.workers, self.classes, assignment, strict=True)
+            (key, place.name)
+            for key, place in zip(self.classes, assignment, strict=True)
             if place and place.is_offering
         )
         seats = [
@@ -366,6 +369,8 @@ class Cycle:
             -sum(self.loads.points(machine, load) for machine, load in loads),
             sum(count**2 for count in counts.values()),
         )
+        if len({key for _, key in arrays}) < len(arrays):
+            return tuple(map(Fraction, shared[:3]))
         profiles = {prices.profile for prices, _ in seats}
         if machines or {"balanced", "cost"} <= profiles:
             return tuple(map(Fraction, shared))
