@@ -25,6 +25,10 @@ from stowplan.solver.prices import VAST, Bools, Ints, Priced, Prices
 type Measure = Literal["usd_per_hour", "cost_usd", "finish_s"]
 
 
+MOST_EXCESS = 2**40
+"""Micro-dollars, or seconds, beyond which it doesn't matter how much more it is."""
+
+
 class Tier(IntEnum):
     """What comes before any measure."""
 
@@ -74,6 +78,11 @@ class Appraisal:
     def band(self) -> float:
         """How far above its reference a run may end up, as a share."""
         return 0 if self.by == "finish_s" else self.bands.profile
+
+    @property
+    def excess(self) -> Ints:
+        """By how much each measure is above the lowest: what tells hosts of one regret apart."""
+        return np.minimum(np.maximum(0, self.measure - self.lowest), MOST_EXCESS)
 
     def at(self, host: int) -> int:
         """Return where in the arrays a host is."""
@@ -155,11 +164,10 @@ def _regret(
 ) -> Ints:
     """Return what each host is worse by than the best: by the hour, as long as it runs there."""
     cost = priced.risked[hosts]
-    seconds = int(priced.seconds[hosts[int(np.argmin(measure))]])
     more = np.where(beyond, 0, measure - lowest)
     match by:
         case "usd_per_hour":
-            regret = over(product(more, seconds), HOUR_S)
+            regret = over(product(more, _seconds(priced, hosts, measure)), HOUR_S)
         case "cost_usd":
             regret = more
         case "finish_s":
@@ -172,8 +180,13 @@ def _regret(
 
 def _least(by: Measure, priced: Priced, hosts: Ints, measure: Ints, lowest: int) -> int:
     if by == "usd_per_hour":
-        return ceil_div(lowest * int(priced.seconds[hosts[int(np.argmin(measure))]]), HOUR_S)
+        return ceil_div(lowest * _seconds(priced, hosts, measure), HOUR_S)
     return lowest if by == "cost_usd" else int(priced.risked[hosts].min())
+
+
+def _seconds(priced: Priced, hosts: Ints, measure: Ints) -> int:
+    """Return how long a run likely takes where its rate is the lowest; of no time, a second."""
+    return max(1, int(priced.seconds[hosts[measure == measure.min()]].min()))
 
 
 def scaled(amount: int, whole: int, share: float) -> int:

@@ -6,7 +6,7 @@ the program's own rows over starts, so that a new rule binds here too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -92,6 +92,15 @@ def fill(
         if runs:
             ledger.start(index, cohort, runs)
             most_free = int(layout.free.max(initial=0))
+
+
+def complete(choices: Choices, layout: Layout, started: Sequence[Sequence[int]]) -> None:
+    """Start the runs that are still missing of those that are to start, where they fit best."""
+    for candidate in sorted(_candidates(choices), key=_largest_first):
+        index, cohort = candidate.index, candidate.cohort
+        missing = started[index][cohort] - layout.started[index][cohort]
+        if missing > 0:
+            _start(layout, candidate, missing, fullest_first)
 
 
 def _candidates(choices: Choices) -> list[_Candidate]:

@@ -61,6 +61,7 @@ class Grid:
         self.columns = POOLS + max(map(len, self.pools), default=0)
         self.offered = eligibility.prices.offered
         """By host: whether it is an offering."""
+        self.is_offered = bool(self.offered.any())
         self.instances: Ints = np.where(
             self.offered, [host.start.instances for host in self.hosts], 0
         ).astype(np.int64)
@@ -117,7 +118,7 @@ class Grid:
             need = by_family[self.family_of[there]]
             fits = np.maximum(room[column, there], 0) // np.maximum(need, 1)
             np.minimum(slots, np.where(need > 0, fits, PLENTY), out=slots)
-        if self.offered_gpus or self.instances.any():
+        if self.is_offered:
             slots = np.where(self.offered[there], room[INSTANCES, there], slots)
         return slots
 

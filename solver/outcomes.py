@@ -85,7 +85,7 @@ class _Outcomes:
         self._situation = situation
         self._requests = requests
         self._class_of = {run.name: each for each in situation.classes for run in each.runs}
-        self._tables: dict[str, Tables] = {}
+        self._tables: dict[tuple[str, int], Tables] = {}
         self._why: dict[str, tuple[str, Why]] = {}
         self._headlines: dict[str, Headline] = {}
         self._money = Money(situation)
@@ -112,7 +112,7 @@ class _Outcomes:
         ask = each.ask
         seats = [seat for start in starts for seat in start.seats]
         is_bought = any(seat.host.offering for seat in seats)
-        tables = self._tables_of(each)
+        tables = self._tables_of(each, self._money.spent(each, seats))
         told = tables.of(run.name)
         array = self._array(run, len(starts))
         rest = None
@@ -136,10 +136,11 @@ class _Outcomes:
             reason=rest,
         )
 
-    def _tables_of(self, each: RunClass) -> Tables:
-        if each.name not in self._tables:
-            self._tables[each.name] = Tables(Standing(self._situation, each, self._figures))
-        return self._tables[each.name]
+    def _tables_of(self, each: RunClass, spent: int) -> Tables:
+        key = (each.name, spent)
+        if key not in self._tables:
+            self._tables[key] = Tables(Standing(self._situation, each, self._figures, spent))
+        return self._tables[key]
 
     @cached_property
     def _figures(self) -> Figures:

@@ -13,7 +13,7 @@ import numpy as np
 from stowplan.model.errors import InvalidInput, Item, Path, Problem
 from stowplan.model.money import MICRO, in_cents
 from stowplan.model.runs import Profile
-from stowplan.solver.appraisal import Tier
+from stowplan.solver.appraisal import Appraisal, Tier
 from stowplan.solver.asks import Ask
 from stowplan.solver.choices import Choices
 from stowplan.solver.grid import Grid
@@ -79,6 +79,19 @@ def fit(prices: Prices, ask: Ask) -> Ints:
 
 def _warm(prices: Prices, _: Ask) -> Ints:
     return prices.warm.astype(np.int64)
+
+
+def excess(grid: Grid, index: int) -> Ints:
+    """By how much a host's measure is above the best, where hosts have the same regret."""
+    each = grid.appraisals[index]
+    return _nothing(grid, index) if each is None or not _ties(each) else each.excess
+
+
+def _ties(each: Appraisal) -> bool:
+    """Whether hosts of one tier differ in their measure, and not in their regret."""
+    by_value = np.stack((each.tier, each.regret))
+    both = np.stack((each.tier, each.regret, each.measure))
+    return len(np.unique(by_value, axis=1).T) < len(np.unique(both, axis=1).T)
 
 
 def refuse_vast(grid: Grid) -> None:

@@ -21,6 +21,7 @@ from stowplan.solver.profiles import (
     FAILED,
     OWN,
     Preference,
+    excess,
     most_wishes,
     regret,
     summed,
@@ -135,6 +136,7 @@ class Whole:
         now = max(1, goal.terms.at(self.values))
         gap = min(1.0, chain.settings.gap * (spent + now) / now)
         bound = self._settle("value", goal, 0, gap, sum_of)
+        self._settle("value, ties", Goal(summed(choices, excess), False), 0, 0, sum_of)
         sum_of.objective, sum_of.bound = spent + goal.terms.at(self.values), spent + bound
         chain.stages.append(sum_of.stage())
 
@@ -181,7 +183,8 @@ class Whole:
         A worker more on an offering costs one, three, five ...: each is a variable of its own. Warm
         instances count with the others of their offering.
         """
-        choices, squares = self.choices, ZERO
+        choices = self.choices
+        squares: list[Sum] = []
         for each in choices.signatures:
             workers_on: dict[str, Sum] = {}
             for cell in choices.cells_for(each):
@@ -192,11 +195,11 @@ class Whole:
                 continue
             for workers in workers_on.values():
                 steps = [choices.program.variable(1) for _ in range(self._most(workers))]
-                squares = total([squares, *(step * (2 * n + 1) for n, step in enumerate(steps))])
+                squares += [step * (2 * n + 1) for n, step in enumerate(steps)]
                 self.rows.append(total(steps).equals(workers))
                 now = workers.at(self.values)
                 self.values += [int(n < now) for n in range(len(steps))]
-        goal = Goal(squares, maximise=False)
+        goal = Goal(total(squares), maximise=False)
         if goal.terms:
             self._finish("spread", goal, 0)
             self.rows.append(goal.terms <= goal.terms.at(self.values))

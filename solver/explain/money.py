@@ -37,6 +37,16 @@ class Money:
         chosen = sorted(self._standing(each, seat.host) for seat in seats)
         return value_of(appraisal, chosen, references)
 
+    def spent(self, each: RunClass, seats: Sequence[Seat]) -> int:
+        """Return what a run takes of the purses that it is paid from; of an array, an element."""
+        situation = self._situation
+        index = situation.index_of[each.name]
+        appraisal = situation.grid.appraisals[index]
+        if appraisal is None or not situation.grid.purses_of[index]:
+            return 0
+        costs = [int(appraisal.cost[appraisal.at(seat.host.place)]) for seat in seats]
+        return max(costs) if each.ask.array else sum(costs)
+
     def estimate(self, each: RunClass, seats: Sequence[Seat]) -> Estimate | None:
         """Return what a run costs and when it ends; of several hosts, by the dearest of them."""
         ask, prices = each.ask, self._situation.eligibility.prices

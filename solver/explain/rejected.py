@@ -32,7 +32,8 @@ class Told(NamedTuple):
 
 @dataclass(frozen=True)
 class Tables:
-    """The tables of a class: one for each number of GPUs at risk that its runs take."""
+    """The tables of runs of a class that spend the same: one for each number of GPUs at risk that
+    they take."""
 
     standing: Standing
     _firsts: dict[int, tuple[str, _Table]] = field(default_factory=dict)
@@ -51,7 +52,7 @@ class Tables:
         return Told(tuple(table.only(sorted(set(others) - set(there)))), first)
 
     def _table(self, risk: int) -> _Table:
-        alike = [each for each in self.standing.seated.values() if each.most_at_risk == risk]
+        alike = [each for each in self.standing.alike if each.most_at_risk == risk]
         names = self.standing.situation.names
         outranked = Outranked(self.standing, alike, risk).rows()
         return _Table([*outranked, *self._refusing], names)

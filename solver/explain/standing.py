@@ -61,6 +61,8 @@ class Standing:
     situation: Situation
     each: RunClass
     figures: Figures
+    cost: int = 0
+    """What the runs compared are expected to cost of a purse: each has that to spend elsewhere."""
     _scores: dict[tuple[int, ...], Scores] = field(default_factory=dict)
 
     @cached_property
@@ -82,12 +84,9 @@ class Standing:
     def rooms(self) -> Rooms:
         """The hosts when all that starts has started, but for what one of its runs costs."""
         situation, purses = self.situation, self.situation.grid.purses_of[self.index]
-        appraisal = self.appraisal
-        if not purses or appraisal is None:
+        if not purses:
             return situation.rooms_left
-        seats = [seat for start in situation.starts_of(self.each) for seat in start.seats]
-        own = max((int(appraisal.cost[appraisal.at(seat.host.place)]) for seat in seats), default=0)
-        left = {key: left + own * (key in purses) for key, left in situation.plan.left.items()}
+        left = {k: left + self.cost * (k in purses) for k, left in situation.plan.left.items()}
         return situation.rooms_left.beside(left)
 
     def ranks(self, places: Ints) -> tuple[Ints, Ints]:
@@ -147,6 +146,19 @@ class Standing:
             run: Seated(*(figure[begin:end] for figure in (places, at_risk, own, lost)))
             for run, (begin, end) in ends.items()
         }
+
+    @cached_property
+    def alike(self) -> Sequence[Seated]:
+        """Where the workers of those runs are that cost as much."""
+        grid, appraisal = self.situation.grid, self.appraisal
+        if appraisal is None or not grid.purses_of[self.index]:
+            return list(self.seated.values())
+        return [each for each in self.seated.values() if self._spent(each) == self.cost]
+
+    def _spent(self, each: Seated) -> int:
+        assert self.appraisal is not None
+        costs = self.appraisal.cost[np.searchsorted(self.appraisal.hosts, each.places)]
+        return int(costs.max() if self.each.ask.array else costs.sum())
 
     @cached_property
     def takers(self) -> Sequence[tuple[int, str, int]]:

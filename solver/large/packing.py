@@ -133,3 +133,47 @@ def _roomiest_first(layout: Layout, index: int, at: Ints) -> Ints:
     scale = np.maximum(grid.mean_per_gpu, 1)[:, None] * np.maximum(free, 1)
     slack = (layout.room[[CORES, MEMORY]][:, hosts] / scale).min(axis=0)
     return np.lexsort((-slack, free)) if gpus != 1 else np.lexsort((free, -slack))
+
+
+MOST_MISSING = 50
+"""Runs up to which room is made for each that wasn't packed."""
+
+
+def make_room(layout: Layout, started: Sequence[Sequence[int]]) -> None:
+    """Start the runs of one worker that are still missing, each where one other worker can leave.
+
+    What leaves goes where it fits best; of more than a few missing runs none is tried.
+    """
+    grid = layout.grid
+    missing = [
+        (index, cohort)
+        for index, counts in enumerate(started)
+        for cohort, count in enumerate(counts)
+        for _ in range(count - layout.started[index][cohort])
+        if grid.classes[index].ask.tasks == 1
+    ]
+    for index, cohort in missing if len(missing) <= MOST_MISSING else ():
+        if _move_one(layout, index):
+            layout.started[index][cohort] += 1
+
+
+def _move_one(layout: Layout, index: int) -> bool:
+    """Put a worker of a class where another can leave; return whether there is such a place."""
+    grid = layout.grid
+    one = np.ones(1, np.int64)
+    for at, host in enumerate(grid.where[index].tolist()):
+        for other, workers in layout.on(host):
+            if grid.classes[other].ask.keeps_apart:
+                continue
+            layout.set(other, host, workers - 1)
+            if layout.slots(index)[at] > 0:
+                layout.put(index, np.array([at]), one)
+                slots = layout.slots(other)
+                order = fullest_first(layout, other)
+                order = order[slots[order] > 0]
+                if len(order):
+                    layout.put(other, order[:1], one)
+                    return True
+                layout.put(index, np.array([at]), -one)
+            layout.set(other, host, workers)
+    return False

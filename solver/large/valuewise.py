@@ -1,7 +1,8 @@
 """The value stage of a large fleet: over cells of machines and single offerings, then on hosts.
 
-What starts stays. Its answer over cells is packed onto the machines; where they don't hold it, the
-layout stays as it was. Then a few hosts at a time, those with the most regret first.
+What starts stays. The answer over cells is packed onto the machines; what they don't hold goes
+where it fits best, or where one other worker can leave; if that fails, the layout stays as it was.
+Then a few hosts at a time, those with the most regret first.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 from stowplan.solver.cells import Cell, apart, merged, signatures
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
+from stowplan.solver.greedy import complete
 from stowplan.solver.grid import Grid, Ints
 from stowplan.solver.large.neighbourhoods import Neighbourhoods
-from stowplan.solver.large.packing import packed
+from stowplan.solver.large.packing import make_room, packed
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits as Shared
 from stowplan.solver.profiles import Figure, regret, summed, trivial, wishes, worth_at_best
@@ -54,7 +56,10 @@ def with_less_regret(
         if goal.terms:
             now = goal.terms.at(values)
             rows.append(goal.terms >= now if maximise else goal.terms <= now)
-    layout = _better(layout, packed(choices, values))
+    other = packed(choices, values)
+    complete(choices, other, layout.started)
+    make_room(other, layout.started)
+    layout = _better(layout, other)
     layout = _on_hosts(layout, shared, chain, tally, bound, spent)
     tally.objective, tally.bound = spent + total_of(layout, regret), spent + bound
     within = chain.settings.gap * max(1, tally.objective)
@@ -100,6 +105,6 @@ def _on_hosts(
 
 def _cells(grid: Grid, binds: Ints) -> list[Cell]:
     """Return machines alike together, and each offering by itself."""
-    machines = [cell for cell in merged(grid, binds) if cell.instances is None]
+    machines = [c for c in merged(grid, binds, finer="least") if c.instances is None]
     there = {host for own in grid.where for host in own.tolist() if grid.offered[host]}
     return [*machines, *apart(grid, sorted(there))]
