@@ -131,7 +131,7 @@ class Grid:
         bought = self.offered[hosts]
         room[INSTANCES, hosts[bought]] -= workers[bought]
         for column, amount in self._amounts(index):
-            room[column, hosts] -= amount * workers * ~bought
+            room[column, hosts] -= amount * np.where(bought, 0, workers)
         for column, by_family in self._pooled[index]:
             room[column, hosts] -= by_family[self.family_of[hosts]] * workers
 
