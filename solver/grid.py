@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
-from stowplan.solver.appraisal import Appraisal, appraised
+from stowplan.solver.appraisal import Appraisal, Tier, appraised
 from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.eligibility import PLENTY, Eligibility
 from stowplan.solver.hosts import Host
@@ -149,9 +150,24 @@ class Grid:
         each = self.appraisals[index]
         return np.zeros(len(self.where[index]), np.int64) if each is None else each.cost
 
+    @cached_property
+    def workers_by_tier(self) -> Sequence[int]:
+        """By tier: how many workers there are of classes that have a host of it."""
+        found = [0] * len(Tier)
+        for own, each in zip(self.classes, self.appraisals, strict=True):
+            for tier in np.unique(each.tier).tolist() if each is not None else ():
+                found[tier] += own.count * (own.ask.tasks or 0)
+        return found
+
+    @cached_property
+    def used(self) -> Sequence[int]:
+        """The hosts on which some class could be."""
+        return sorted({host for there in self.where for host in there.tolist()})
+
     def narrowed(self, kept: Sequence[Ints]) -> Grid:
         """Return the same with fewer hosts for each class: those at these positions."""
         other = copy.copy(self)
+        other.__dict__.pop("used", None)
         other.where = [there[own] for there, own in zip(self.where, kept, strict=True)]
         other.appraisals = [
             each and each.only(own) for each, own in zip(self.appraisals, kept, strict=True)

@@ -13,7 +13,7 @@ import numpy as np
 from stowplan.model.errors import InvalidInput, Item, Path, Problem
 from stowplan.model.money import MICRO, in_cents
 from stowplan.model.runs import Profile
-from stowplan.solver.appraisal import Appraisal, Tier
+from stowplan.solver.appraisal import Appraisal
 from stowplan.solver.asks import Ask
 from stowplan.solver.choices import Choices
 from stowplan.solver.grid import Grid
@@ -49,19 +49,10 @@ def wishes(grid: Grid, index: int) -> Ints:
     each = grid.appraisals[index]
     if each is None:
         return _nothing(grid, index)
-    of_preferred = 1 + _workers_with(grid, Tier.BEYOND)
-    of_pool = of_preferred * (2 + _workers_with(grid, Tier.PREFERRED))
+    _, preferring, _, hurrying = grid.workers_by_tier
+    of_preferred = 1 + hurrying
+    of_pool = of_preferred * (2 + preferring)
     return np.array([of_pool, of_preferred, 0, -1], np.int64)[each.tier]
-
-
-def _workers_with(grid: Grid, tier: Tier) -> int:
-    """Return how many workers there are of classes with a host of this tier: so one that comes
-    before it counts more than all of them."""
-    return sum(
-        own.count * (own.ask.tasks or 0)
-        for own, each in zip(grid.classes, grid.appraisals, strict=True)
-        if each is not None and (each.tier == tier).any()
-    )
 
 
 def regret(grid: Grid, index: int) -> Ints:
@@ -89,9 +80,9 @@ def excess(grid: Grid, index: int) -> Ints:
 
 def _ties(each: Appraisal) -> bool:
     """Whether hosts of one tier differ in their measure, and not in their regret."""
-    by_value = np.stack((each.tier, each.regret))
-    both = np.stack((each.tier, each.regret, each.measure))
-    return len(np.unique(by_value, axis=1).T) < len(np.unique(both, axis=1).T)
+    order = np.lexsort((each.measure, each.regret, each.tier))
+    tier, regrets, measure = (np.diff(own[order]) for own in (each.tier, each.regret, each.measure))
+    return bool(((tier == 0) & (regrets == 0) & (measure != 0)).any())
 
 
 def refuse_vast(grid: Grid) -> None:

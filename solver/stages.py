@@ -29,7 +29,7 @@ def solve_stages(grid: Grid, limits: Limits, chain: Chain) -> Layout:
     offered = sum(int(needed.offered[there].sum()) for there in needed.where)
     variables = sum(len(there) for there in needed.where)
     if variables - offered <= SEARCHED_WHOLE and offered <= OFFERS_SEARCHED_WHOLE:
-        choices = Choices(needed, limits, apart(needed), signatures(needed))
+        choices = Choices(needed, limits, apart(needed, needed.used), signatures(needed))
         if len(choices.program.upper) - offered <= SEARCHED_WHOLE:
             return Whole.solved(choices, chain)
     return Cellwise(needed, limits, chain).solved()

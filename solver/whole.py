@@ -160,7 +160,7 @@ class Whole:
         layout, limits = self.layout(), self.choices.limits
         references = standings(layout)
         grid = banded(self.choices.grid, references)
-        choices = Choices(grid, limits, apart(grid), signatures(grid))
+        choices = Choices(grid, limits, apart(grid, grid.used), signatures(grid))
         whole = Whole(choices, self.chain, values_of(choices, layout.over(grid)))
         whole.fixed = choices.fixed(layout.started)
         whole.rows = list(rows(choices, references))

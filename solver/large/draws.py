@@ -24,11 +24,6 @@ WANTED = 16
 """How many where some are wanted more than others."""
 
 
-def used(grid: Grid) -> list[int]:
-    """Return the hosts on which some class could be, by their places in the grid."""
-    return sorted({host for there in grid.where for host in there.tolist()})
-
-
 def in_turn(hosts: Sequence[int], grid: Grid, draw: random.Random) -> Iterator[Sequence[int]]:
     """Yield groups of hosts without end, each host once a round: at random, or beside its like."""
     shuffled = list(hosts)

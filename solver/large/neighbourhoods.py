@@ -19,7 +19,7 @@ from stowplan.solver.bound import weight
 from stowplan.solver.cells import apart, signatures
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
-from stowplan.solver.large.draws import idle, in_turn, spare, used, wanted
+from stowplan.solver.large.draws import idle, in_turn, spare, wanted
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits as Shared
 from stowplan.solver.profiles import regret, summed, wishes
@@ -57,7 +57,7 @@ class Neighbourhoods:
     def __init__(self, name: str, layout: Layout, shared: Shared, chain: Chain, tally: Tally):
         """Start from a layout, which is changed in place; the tally counts what is spent."""
         self.layout = layout
-        self.hosts = used(layout.grid)
+        self.hosts = layout.grid.used
         self.draw = random.Random(chain.settings.seed)
         self._shared, self._chain, self._tally = shared, chain, tally
         limits = chain.limits(name, chain.settings.gap, tally.deterministic)

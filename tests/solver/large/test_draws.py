@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from stowplan.solver.large.draws import TOGETHER, WANTED, idle, in_turn, spare, used, wanted
+from stowplan.solver.large.draws import TOGETHER, WANTED, idle, in_turn, spare, wanted
 from stowplan.solver.layout import Layout
 from tests.build import Document, card, machine, run, snapshot
 from tests.solver.cycles import grid_of, place_of
@@ -25,13 +25,13 @@ def _many(count: int) -> Layout:
 
 def test_only_hosts_where_some_class_could_be_are_drawn() -> None:
     layout = _layout([machine("m", 2), machine("n", 2, state="down"), machine("o", cpu_cores=0.5)])
-    assert used(layout.grid) == [place_of(layout.grid, "m")]
+    assert layout.grid.used == [place_of(layout.grid, "m")]
 
 
 @pytest.mark.parametrize("count", [1, TOGETHER, 3 * TOGETHER + 1])
 def test_each_host_has_its_turn_once_a_round(count: int) -> None:
     grid = _many(count).grid
-    turns = in_turn(used(grid), grid, random.Random(1))
+    turns = in_turn(grid.used, grid, random.Random(1))
     groups = -(-count // TOGETHER)
     for _ in range(4):
         round_ = list(itertools.islice(turns, groups))
@@ -46,7 +46,7 @@ def test_there_are_no_turns_without_hosts() -> None:
 
 def test_in_some_rounds_hosts_stand_beside_their_like() -> None:
     grid = _many(2 * TOGETHER).grid
-    turns = in_turn(used(grid), grid, random.Random(1))
+    turns = in_turn(grid.used, grid, random.Random(1))
     mixed = [
         len({int(grid.family_of[host]) for host in group}) > 1
         for group in itertools.islice(turns, 40)
