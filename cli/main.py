@@ -21,6 +21,7 @@ from stowplan.cli.talk import (
 
 COMMANDS = {
     "solve": "stowplan.cli.solve:solve",
+    "estimate": "stowplan.cli.estimate:estimate",
     "validate": "stowplan.cli.validate:validate",
     "schema": "stowplan.cli.schema:schema",
     "import": "stowplan.cli.imports:imports",

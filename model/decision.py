@@ -329,8 +329,10 @@ class Decision(Frozen):
     def to_frame(self) -> pd.DataFrame:
         """Return one row a run, in the order of the outcomes.
 
-        Columns: run, outcome, code, message, hosts (list), gpus, workers, points, closest. A
-        withdrawn run has its hosts of before, and neither GPUs nor workers any more.
+        Columns: run, outcome, code, message, hosts (list), gpus, workers, points, closest,
+        usd_per_hour, cost_usd, cost_usd_p90. A withdrawn run has its hosts of before, and neither
+        GPUs nor workers any more. Money is that of all its workers, each as on the dearest of its
+        hosts; none where nothing costs anything, or where no time is known.
         """
         import pandas as pd  # heavy, and needed here only
 
@@ -340,6 +342,7 @@ class Decision(Frozen):
 
 _COLUMNS = (
     "run", "outcome", "code", "message", "hosts", "gpus", "workers", "points", "closest",
+    "usd_per_hour", "cost_usd", "cost_usd_p90",
 )  # fmt: skip
 
 
@@ -359,4 +362,17 @@ def _row(outcome: PlacedRun | StayingRun | WaitingRun | RefusedRun) -> tuple[obj
         len(workers),
         outcome.scores.points if isinstance(outcome, PlacedRun) else None,
         outcome.closest if isinstance(outcome, WaitingRun) else None,
+        *(_money(outcome) if isinstance(outcome, PlacedRun) else (None, None, None)),
     )
+
+
+def _money(outcome: PlacedRun) -> tuple[float | None, float | None, float | None]:
+    """Return the rate of a placed run, and its cost as likely and at worst."""
+    told = outcome.estimate
+    if told is None:
+        return (None, None, None)
+    times = len(outcome.workers) if outcome.array else 1
+    rate = float(told.rate_usd_per_hour) * times
+    if told.cost_usd is None:
+        return (rate, None, None)
+    return (rate, float(told.cost_usd.p50) * times, float(told.cost_usd.p90) * times)

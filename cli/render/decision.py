@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from stowplan.cli.render import words as say
+from stowplan.cli.render.money import Money
 from stowplan.cli.render.page import Page, words
 from stowplan.cli.render.running import add_running
 from stowplan.cli.render.stayed import add_stayed
@@ -19,6 +20,9 @@ def add_decision(
     now = f"{decision.now:%Y-%m-%d %H:%M:%S %Z}"
     page.add(words((decision.snapshot, "bold"), f"  at {now}, {say.fleet(snapshot)}"))
     page.add(words((say.outcomes(decision), "bold"), f"; {say.gpus_in_use(decision, snapshot)}"))
+    money = Money(decision, snapshot)
+    if money.is_any:
+        page.add(words(money.summary()))
     page.add(words(say.proof(decision.solver, took_s)))
     add_running(page, decision, snapshot, whole=whole)
     add_waiting(page, decision, whole=whole)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from rich.text import Text
 
+from stowplan.cli.render.money import Money
 from stowplan.cli.render.page import STYLES, Page, table, words
 from stowplan.cli.render.text import counted, folded, printable, ranged
 from stowplan.model.decision import ArrayCount, Decision, PlacedRun, StayingRun, Worker
@@ -28,14 +29,29 @@ def add_running(page: Page, decision: Decision, snapshot: Snapshot, *, whole: bo
     listed = kept if whole or len(kept) <= MOST_KEPT else []
     if placed or listed:
         page.space()
-        indexes = _indexes(snapshot)
-        grid = table(_COLUMNS, right=("GPUS", "POINTS"), whole=("OUTCOME",))
         rows: Sequence[PlacedRun | StayingRun] = (*placed, *listed)
-        page.add_rows(grid, [_row(outcome, indexes, page.width) for outcome in rows])
+        _add_table(page, rows, Money(decision, snapshot))
     if len(listed) < len(kept):
         page.space()
         runs = counted(len(kept), "run")
         page.add(words(f"{runs} kept where they were: {folded((k.run for k in kept), 50)}"))
+
+
+def _add_table(page: Page, rows: Sequence[PlacedRun | StayingRun], money: Money) -> None:
+    """Add the rows; where something costs, with its rate and cost instead of its points."""
+    indexes = _indexes(money.snapshot)
+    names = [name for name in _COLUMNS if name != "DEVICES" or not money.is_all_bought]
+    if money.is_any:
+        names = [*(name for name in names if name != "POINTS"), "USD/H", "USD IN ALL (P90)"]
+    grid = table(names, right=("GPUS", "POINTS", "USD/H", "USD IN ALL (P90)"), whole=("OUTCOME",))
+    cells = []
+    for outcome in rows:
+        told = dict(zip(_COLUMNS, _row(outcome, indexes, page.width), strict=True))
+        if money.is_any:
+            row = money.row(outcome) if isinstance(outcome, PlacedRun) else ("", "")
+            told |= dict(zip(("USD/H", "USD IN ALL (P90)"), row, strict=True))
+        cells.append([told[name] for name in names])
+    page.add_rows(grid, cells)
 
 
 def array_words(count: ArrayCount) -> str:
@@ -61,6 +77,7 @@ def _row(outcome: PlacedRun | StayingRun, indexes: Indexes, width: int) -> Seque
     if outcome.array:
         name.append(f" ({array_words(outcome.array)})", "dim")
     hosts = [worker.host for worker in outcome.workers]
+    bought = any(worker.kind == "offering" for worker in outcome.workers)
     gpus = sum(len(worker.devices) for worker in outcome.workers)
     points = f"{outcome.scores.points:.1f}" if isinstance(outcome, PlacedRun) else ""
     return (
@@ -68,7 +85,7 @@ def _row(outcome: PlacedRun | StayingRun, indexes: Indexes, width: int) -> Seque
         words((outcome.outcome, STYLES[outcome.outcome])),
         folded(hosts, max(16, width // 4)),
         str(gpus or ""),
-        _devices(outcome.workers, indexes) if len(set(hosts)) == 1 else "",
+        _devices(outcome.workers, indexes) if len(set(hosts)) == 1 and not bought else "",
         points,
     )
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
+from stowplan.cli.render.estimate import add_lines
 from stowplan.cli.render.page import Page, table, words
 from stowplan.cli.render.text import counted, folded, printable, ranged, seconds, share
 from stowplan.cli.render.words import stopped
-from stowplan.model.decision import Decision, PlacedRun, Scores, Worker
+from stowplan.model.decision import Decision, PlacedRun, Scores, Value, Worker
 from stowplan.model.fleet import Machine
 from stowplan.model.holds import holding
 from stowplan.model.room import Room, room_after
@@ -28,6 +29,10 @@ def add_placed(page: Page, decision: Decision) -> None:
         page.add(words((run.run, "bold"), f"  {run.shape.why}", (f"  {run.profile}", "dim")), 2)
         for worker in run.workers:
             page.add(words(_worker(worker)), 4)
+        if run.value and run.estimate:
+            page.add(words(_value(run.value)), 4)
+        if run.estimate and run.estimate.cost_usd:
+            add_lines(page, run.estimate, 4)
         page.add(words(_scores(run.scores)), 4)
         for got in run.asked_and_got:
             page.add(words(f"{got.rule}: asked {got.asked}, got {got.got}"), 4)
@@ -99,6 +104,13 @@ def _worker(worker: Worker) -> str:
     element = f"element {worker.element}: " if worker.element is not None else ""
     devices = f": {folded(worker.devices, 400)}" if worker.devices else ""
     return f"{element}{worker.host}{devices}"
+
+
+def _value(value: Value) -> str:
+    """Return what the run's profile chose by, and what the cycle left it."""
+    unit = {"usd_per_hour": "USD an hour", "cost_usd": "USD in all", "finish_s": "s until done"}
+    within = f", within {share(float(value.band))} of" if value.band else ", as good as"
+    return f"{value.chosen:,f} {unit[value.measure]}{within} the {value.reference:,f} it was left"
 
 
 def _scores(scores: Scores) -> str:

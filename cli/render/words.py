@@ -71,10 +71,14 @@ def _limit(limit: str) -> str:
 
 
 def fleet(snapshot: Snapshot) -> str:
-    """Return how large the fleet is: "8 machines, 34 GPUs"."""
+    """Return how large the fleet is: "8 machines, 34 GPUs", and what else could be bought."""
     machines = snapshot.fleet.machines
     gpus = sum(len(machine.devices) for machine in machines)
-    return f"{counted(len(machines), 'machine')}, {counted(gpus, 'GPU')}"
+    told = f"{counted(len(machines), 'machine')}, {counted(gpus, 'GPU')}"
+    offerings = len(snapshot.fleet.offerings)
+    if offerings and not machines:
+        return counted(offerings, "offering")
+    return f"{told}, {counted(offerings, 'offering')}" if offerings else told
 
 
 def outcomes(decision: Decision) -> str:
@@ -103,6 +107,8 @@ def gpus_in_use(decision: Decision, snapshot: Snapshot) -> str:
     for outcome in decision.outcomes:
         if isinstance(outcome, PlacedRun):
             taken |= {(w.host, device) for w in outcome.workers for device in w.devices}
+    if not known and snapshot.fleet.offerings:
+        return f"{counted(decision.summary.gpus_placed, 'GPU')} placed"
     use = f"{len(taken & known):,} of {len(known):,} in use"
     return f"{counted(decision.summary.gpus_placed, 'GPU')} placed, {use}"
 

@@ -1,0 +1,159 @@
+"""`stowplan estimate`: what one run would cost on every host, before it is asked for."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from stowplan.cli.formats import as_json
+from stowplan.cli.talk import Failed, put, warn
+
+if TYPE_CHECKING:
+    from stowplan.model.decision import Estimate
+    from stowplan.model.runs import Profile, Run
+    from stowplan.model.snapshot import Snapshot
+    from stowplan.solver.pricing import Ranking
+
+NOWHERE = 3
+"""The exit code where no host takes the run: as `solve --fail-on-waiting` has it."""
+
+
+@click.command()
+@click.argument("snapshot", type=click.Path(allow_dash=True))
+@click.argument("run")
+@click.option("--host", metavar="HOST", help="Estimate it on this host.  [default: the best]")
+@click.option(
+    "--top", metavar="N", type=click.IntRange(1), default=10, show_default=True,
+    help="How many hosts to list.",
+)  # fmt: skip
+@click.option(
+    "--profile", type=click.Choice(["balanced", "cost", "speed"]),
+    help="What the run optimises if it doesn't say so itself.  [default: balanced]",
+)  # fmt: skip
+@click.option(
+    "-o", "--output", "form", type=click.Choice(["table", "json"]), default="table",
+    show_default=True, help="How to write it.",
+)  # fmt: skip
+@click.pass_context
+def estimate(
+    ctx: click.Context,
+    snapshot: str,
+    run: str,
+    host: str | None,
+    top: int,
+    profile: str | None,
+    form: str,
+) -> None:
+    """Say what RUN would cost on each host, and when it would end.
+
+    As if it were alone: beside what runs already, with all that budgets have left. The estimate
+    carries an If-Match token: a run whose placement.if_match holds it is kept from hosts that have
+    become much dearer. Exits 3 where no host takes the run.
+
+    \b
+    Example:
+      stowplan estimate scenarios/profiles.yaml by-cost
+      stowplan estimate scenarios/profiles.yaml by-cost --host fastest -o json
+    """
+    from stowplan.adapters.snapshot_file import load
+    from stowplan.model.reasons import Reason
+    from stowplan.solver.pricing import Market
+    from stowplan.solver.settings import Settings
+
+    asked = load(snapshot)
+    wanted = _run(asked, run)
+    settings = Settings.of(asked, profile=cast("Profile | None", profile))  # one of the choices
+    market = Market(asked, settings)
+    ranking = market.ranked(wanted)
+    if isinstance(ranking, Reason):
+        raise Failed([f"error: {run}: {ranking.code}: {ranking.message}"], code=NOWHERE)
+    chosen = _host(ranking, host)
+    told = ranking.estimate(chosen) if chosen else None
+    token = _token(ranking, chosen, told) if chosen and told else None
+    if form == "json":
+        put(as_json(json.dumps(_record(run, chosen, told, token), indent=1)))
+        warn(_reasons(ranking) if told is None else ())
+    else:
+        put(_page(ranking, top, chosen, told, token))
+    if told is None:
+        ctx.exit(NOWHERE)
+
+
+def _run(snapshot: Snapshot, name: str) -> Run:
+    """Return the run of this name. Raises Failed with the nearest name where there is none."""
+    runs = {each.name: each for each in snapshot.runs}
+    if name not in runs:
+        raise Failed([_unknown("run", name, list(runs))], code=2)
+    return runs[name]
+
+
+def _unknown(what: str, name: str, known: list[str]) -> str:
+    from stowplan.cli.render.text import printable
+    from stowplan.model.names import nearest
+
+    close = nearest(name, known)
+    hint = f"; did you mean '{close}'?" if close else ""
+    return printable(f"error: the snapshot has no {what} '{name}'{hint}")
+
+
+def _host(ranking: Ranking, asked: str | None) -> str | None:
+    """Return the host to estimate on: the one asked for, else the best; None: none takes the run.
+
+    Raises Failed where there is no such host, or it wouldn't take the run.
+    """
+    from stowplan.model.instances import offering_named
+
+    if asked is None:
+        best = ranking.best(1)
+        return best[0].name if best else None
+    if asked not in ranking.market.named and offering_named(asked) in ranking.market.named:
+        asked = offering_named(asked)
+    if asked not in ranking.market.named:
+        raise Failed([_unknown("host", asked, list(ranking.market.named))], code=2)
+    reasons = ranking.reasons(asked)
+    if reasons:
+        lines = [f"  {reason.code}: {reason.message}" for reason in reasons]
+        raise Failed([f"error: {asked} wouldn't take {ranking.run.name}:", *lines], code=NOWHERE)
+    return asked
+
+
+def _token(ranking: Ranking, host: str, told: Estimate) -> str:
+    from stowplan.model.estimating.token import token_of
+    from stowplan.model.money import micro_of
+
+    rate = micro_of(told.rate_usd_per_hour)
+    return token_of(ranking.run, host, rate, told.valid_until)
+
+
+def _record(
+    run: str, host: str | None, told: Estimate | None, token: str | None
+) -> dict[str, object]:
+    """Return what `-o json` writes."""
+    estimate = told.model_dump(mode="json") if told else None
+    return {"run": run, "host": host, "estimate": estimate, "if_match": token}
+
+
+def _reasons(ranking: Ranking) -> list[str]:
+    from stowplan.cli.render.text import counted
+
+    return [
+        f"{counted(len(row.hosts), 'host')}, e.g. {row.hosts[0]}: "
+        f"{row.reasons[0].code}: {row.reasons[0].message}"
+        for row in ranking.out
+    ]
+
+
+def _page(
+    ranking: Ranking, top: int, chosen: str | None, told: Estimate | None, token: str | None
+) -> str:
+    from stowplan.cli.render.estimate import add_estimate, add_out, add_ranking
+    from stowplan.cli.render.page import Page
+
+    page = Page()
+    add_ranking(page, ranking, top)
+    if chosen and told and token:
+        add_estimate(page, chosen, told, token)
+    add_out(page, ranking.out)
+    return page.text()

@@ -1,0 +1,159 @@
+"""An estimate as a page: the hosts that would take a run, and what it costs on one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from stowplan.cli.render.money import dollars
+from stowplan.cli.render.page import Page, table, words
+from stowplan.cli.render.text import counted, folded, printable
+from stowplan.model.decision import CostLine, Estimate
+from stowplan.model.estimating.duration import Likely
+from stowplan.model.money import HOUR_S, in_cents, micro_of
+
+if TYPE_CHECKING:
+    from stowplan.solver.pricing import OutHosts, RankedHost, Ranking
+
+MOST_OUT = 8
+"""Kinds of hosts that wouldn't take the run which are shown."""
+_BY = {
+    "usd_per_hour": "the lowest rate",
+    "cost_usd": "the lowest expected cost",
+    "finish_s": "the soonest expected end",
+}
+_COLUMNS = ("HOST", "USD/H", "USD IN ALL (P90)", "DONE AFTER (P90)", "")
+
+
+def add_ranking(page: Page, ranking: Ranking, top: int) -> None:
+    """Add the best hosts for a run, those within the band of the best first."""
+    best, others = ranking.best(top), len(ranking.order) - top
+    by = _BY[ranking.measure]
+    why = "" if ranking.measure == _own(ranking.profile) else ", for no running time is known"
+    told = f"{counted(len(ranking.order), 'host')} would take it; by {by} ({ranking.profile}{why})"
+    page.add(words((ranking.run.name, "bold"), f"  {told}"))
+    if not best:
+        return
+    page.space()
+    grid = table(_COLUMNS, right=_COLUMNS[1:4])
+    page.add_rows(grid, [_host(host) for host in best])
+    if others > 0:
+        page.add(words((f"and {others:,} more: --top {len(ranking.order)}", "dim")))
+
+
+def add_estimate(page: Page, host: str, told: Estimate, token: str) -> None:
+    """Add what a run costs on one host, line by line, and what that rests on."""
+    page.heading(f"On {host}")
+    if told.cost_usd:
+        cost = _span(told.cost_usd.p50, told.cost_usd.p90)
+        finish = told.finish
+        ends = f", done {_at(finish.p50)} (p90 {_at(finish.p90)})" if finish else ""
+        page.add(words(f"{cost} USD in all{ends}"), 2)
+    else:
+        page.add(words("nobody knows how long it runs: no total"), 2)
+    rate = dollars(micro_of(told.rate_usd_per_hour))
+    ends = in_cents(micro_of(told.startup_teardown_usd))
+    page.add(words(f"{rate} USD an hour; starting and ending cost {ends}"), 2)
+    page.space()
+    add_lines(page, told, 2)
+    page.space()
+    hold, least = (in_cents(micro_of(each)) for each in (told.first_hold_usd, told.minimum_usd))
+    page.add(words(f"held first {hold} USD, charged at least {least}"), 2)
+    for fact in told.unverified:
+        page.add(words(f"not known: {fact}"), 2)
+    page.add(words(f"valid until {told.valid_until:%Y-%m-%d %H:%M:%S %Z}; If-Match: {token}"), 2)
+
+
+def add_lines(page: Page, told: Estimate, indent: int) -> None:
+    """Add the lines of an estimate."""
+    names = ("what", "likely", "USD", "at worst", "USD", "from")
+    grid = table(names, right=("likely", "USD", "at worst"))
+    page.add_rows(grid, [_line(line) for line in told.breakdown], indent)
+
+
+def add_out(page: Page, out: Sequence[OutHosts]) -> None:
+    """Add how many hosts wouldn't take the run, and why: by the deciding reason."""
+    if not out:
+        return
+    groups: dict[str, list[OutHosts]] = {}
+    for row in out:
+        groups.setdefault(row.reasons[0].code, []).append(row)
+    ordered = sorted(groups.items(), key=lambda each: -sum(len(row.hosts) for row in each[1]))
+    number = sum(len(row.hosts) for row in out)
+    page.heading(f"Not: {counted(number, 'host')}")
+    grid = table(("hosts", "names", "code", "why"), right=("hosts",), whole=("code",))
+    grid.show_header = False
+    rows = []
+    for code, alike in ordered[:MOST_OUT]:
+        hosts = [host for row in alike for host in row.hosts]
+        message = alike[0].reasons[0].message
+        if len(alike) > 1:
+            message = f"e.g. {message}"
+        lead = (counted(len(hosts), "host"), folded(hosts, max(14, page.width // 4)))
+        rows.append((*lead, code, words(message)))
+    page.add_rows(grid, rows, 2)
+    if left := ordered[MOST_OUT:]:
+        hidden = sum(len(row.hosts) for _, alike in left for row in alike)
+        page.add(words((f"{counted(hidden, 'more host')}: {', '.join(c for c, _ in left)}", "dim")))
+
+
+def _own(profile: str) -> str:
+    return {"balanced": "usd_per_hour", "cost": "cost_usd", "speed": "finish_s"}[profile]
+
+
+def _host(host: RankedHost) -> tuple[str, ...]:
+    cost = (
+        f"{in_cents(host.cost.p50)} ({in_cents(host.cost.p90)})" if host.is_total else "not known"
+    )
+    ends = _lasts(host.finish_s) if host.is_total else f"starts {_lasts(host.finish_s)}"
+    notes = [
+        *(["as good"] if host.is_as_good else []),
+        *(["interruptible"] if host.is_interruptible else []),
+        *(["machine"] if host.kind == "machine" else []),
+    ]
+    return (printable(host.name), dollars(host.rate), cost, ends, ", ".join(notes))
+
+
+def _lasts(time: Likely) -> str:
+    return f"{lasting(time.p50)} ({lasting(time.p90)})"
+
+
+def lasting(seconds: int) -> str:
+    """Return a length of time with its two largest units: "45 s", "10 min", "2 h 05", "3 d 4 h"."""
+    if seconds < 60:
+        return f"{seconds} s"
+    if seconds < HOUR_S:
+        return f"{seconds // 60} min"
+    if seconds < 48 * HOUR_S:
+        return f"{seconds // HOUR_S} h {seconds % HOUR_S // 60:02}"
+    return f"{seconds // (24 * HOUR_S):,} d {seconds // HOUR_S % 24} h"
+
+
+def _line(line: CostLine) -> tuple[str, ...]:
+    likely, worst = line.usd, line.usd if line.usd_p90 is None else line.usd_p90
+    return (
+        line.what,
+        _seconds(line.seconds),
+        _usd(likely),
+        _seconds(line.seconds_p90),
+        _usd(worst),
+        printable(line.source or ""),
+    )
+
+
+def _usd(amount: Decimal) -> str:
+    return f"{amount:,.4f}"
+
+
+def _seconds(seconds: int | None) -> str:
+    return "" if seconds is None else f"{seconds:,} s"
+
+
+def _span(likely: str, worst: str) -> str:
+    first, last = (in_cents(micro_of(Decimal(amount))) for amount in (likely, worst))
+    return f"{first} (p90 {last})"
+
+
+def _at(time: str) -> str:
+    return time.removesuffix("Z").replace("T", " ")[:16]
