@@ -45,7 +45,7 @@ class Headline:
         if not why.verdicts:
             return _no_hosts(self.situation, ask)
         if why.closest is None:
-            return _same_everywhere(ask, why) or self._never
+            return _of_offerings(why, _same_everywhere(ask, why) or self._never)
         return (
             _over_quota(self.situation, self.each)
             or _over_a_purse(self.situation, self.each)
@@ -65,6 +65,14 @@ class Headline:
         return outcompeted(self.situation, self.each) or _too_little_room(
             self.situation, self.each.ask, self.why
         )
+
+
+def _of_offerings(why: Why, reason: Reason) -> Reason:
+    """Return NO_OFFERING_FITS where there are only offerings, and each is too small."""
+    small = {Code.INSUFFICIENT_GPUS, Code.INSUFFICIENT_CPU, Code.INSUFFICIENT_MEMORY}
+    if reason.code not in small or not all(each.host.offering for each in why.verdicts):
+        return reason
+    return Reason.of(Code.NO_OFFERING_FITS, reason.message, **reason.numbers)
 
 
 def _no_hosts(situation: Situation, ask: Ask) -> Reason:

@@ -1,0 +1,133 @@
+"""What `stowplan estimate` says, on scenarios whose figures are worked out beside them."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from stowplan.cli.main import cli
+from stowplan.cli.render.estimate import lasting
+from stowplan.model.decision import Estimate
+from stowplan.model.estimating.token import rate_in
+
+SCENARIOS = Path(__file__).parent.parent.parent / "scenarios"
+PROFILES = str(SCENARIOS / "profiles.yaml")
+LIMITS = str(SCENARIOS / "limits-of-money-and-time.yaml")
+
+
+def estimate(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, ["estimate", *arguments])
+
+
+def test_the_hosts_come_best_first_by_the_profile_of_the_run() -> None:
+    said = estimate(PROFILES, "by-cost").stdout
+    hosts = [line.split()[0] for line in said.splitlines()[3:6]]
+    # 2.40, 3.00 and 4.00 USD, as scenarios/expected/profiles.yaml works out.
+    assert hosts == ["fast", "slow-and-cheap", "fastest"]
+    assert "by the lowest expected cost (cost)" in said
+    assert "2.40 (p90 3.00) USD in all" in said  # p90: 1.25 x 2 h at 1.20
+
+
+def test_json_is_the_estimate_with_its_token_and_nothing_else() -> None:
+    told = json.loads(estimate(PROFILES, "by-cost", "-o", "json").stdout)
+    assert told.keys() == {"run", "host", "estimate", "if_match"}
+    assert (told["run"], told["host"]) == ("by-cost", "fast")
+    assert Estimate.model_validate(told["estimate"]).cost_usd
+    assert rate_in(told["if_match"]) == 1_200_000
+
+
+def test_another_host_can_be_asked_for_also_by_the_name_of_an_instance() -> None:
+    for host in ("fastest", "fastest#1"):
+        told = json.loads(estimate(PROFILES, "by-cost", "--host", host, "-o", "json").stdout)
+        assert told["host"] == "fastest"
+        assert told["estimate"]["cost_usd"]["p50"] == "4"
+
+
+def test_a_run_of_unknown_length_has_no_total() -> None:
+    said = estimate(PROFILES, "unknown").stdout
+    assert "nobody knows how long it runs: no total" in said
+    assert "1.00 USD an hour; starting and ending cost 1.00" in said  # an hour of boot
+    assert "cost, for no running time is known" in said
+
+
+def test_where_no_host_takes_the_run_the_reasons_are_told_and_the_exit_code_says_so() -> None:
+    page = estimate(LIMITS, "soon")
+    assert page.exit_code == 3
+    assert "0 hosts would take it" in page.stdout
+    assert "ends 0.25 h too late at worst (p90)" in page.stdout
+    record = estimate(LIMITS, "soon", "-o", "json")
+    assert record.exit_code == 3
+    assert json.loads(record.stdout) == {
+        "run": "soon", "host": None, "estimate": None, "if_match": None,
+    }  # fmt: skip
+    assert "MISSES_DEADLINE: ends 0.25 h too late" in record.stderr
+
+
+def test_a_host_that_would_not_take_the_run_says_why() -> None:
+    refused = estimate(LIMITS, "soon", "--host", "a100")
+    assert (refused.exit_code, refused.stdout) == (3, "")
+    assert "error: a100 wouldn't take soon:" in refused.stderr
+    assert "MISSES_DEADLINE: ends 0.25 h too late" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("bycost",), "the snapshot has no run 'bycost'; did you mean 'by-cost'?"),
+        (("by-cost", "--host", "fasst"), "the snapshot has no host 'fasst'; did you mean 'fast'?"),
+    ],
+)
+def test_a_name_that_is_not_there_is_answered_with_the_nearest(
+    arguments: tuple[str, ...], said: str
+) -> None:
+    result = estimate(PROFILES, *arguments)
+    assert (result.exit_code, result.stderr) == (2, f"error: {said}\n")
+
+
+def test_the_list_is_as_long_as_asked() -> None:
+    said = estimate(PROFILES, "by-cost", "--top", "1").stdout
+    assert "and 2 more: --top 3" in said
+    assert "fastest " not in said
+
+
+def test_an_impossible_shape_says_so(tmp_path: Path) -> None:
+    asked = yaml.safe_load(Path(PROFILES).read_text())
+    asked["runs"] = [{"name": "odd", "gpus": {"count": 3}, "machines": 2}]
+    path = tmp_path / "odd.yaml"
+    path.write_text(yaml.safe_dump(asked, sort_keys=False))
+    result = estimate(str(path), "odd")
+    assert result.exit_code in (2, 3)
+    assert result.stdout == ""
+    assert result.stderr.startswith("error: ")
+
+
+def test_a_run_is_kept_to_what_its_estimate_allows(tmp_path: Path) -> None:
+    """The token of an estimate, given back to `solve` after the price has risen by 11 %."""
+    token = json.loads(estimate(PROFILES, "by-cost", "-o", "json").stdout)["if_match"]
+    asked = yaml.safe_load(Path(PROFILES).read_text())
+    asked["fleet"]["offerings"] = [
+        {**offering, "rate_usd_per_hour": rate}
+        for offering, rate in zip(asked["fleet"]["offerings"], ("9", "1.332", "9"), strict=True)
+    ]
+    asked["runs"] = [
+        {**each, "placement": {"if_match": token}}
+        for each in asked["runs"]
+        if each["name"] == "by-cost"
+    ]
+    path = tmp_path / "dearer.json"
+    path.write_text(json.dumps(asked, default=str))
+    said = CliRunner().invoke(cli, ["solve", str(path)]).stdout
+    assert "PRICE_ABOVE_ESTIMATE" in said
+    # 1.20 x 1.10 = 1.32 USD an hour are allowed.
+    assert "1.34 USD an hour, and its estimate allows 1.32" in said
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0, "0 s"), (59, "59 s"), (60, "1 min"), (3600, "1 h 00"), (7500, "2 h 05"),
+     (172_800, "2 d 0 h"), (273_600, "3 d 4 h")],
+)  # fmt: skip
+def test_times_have_their_two_largest_units(seconds: int, said: str) -> None:
+    assert lasting(seconds) == said
