@@ -38,6 +38,8 @@ _STARTS = {
 _BETWEEN = ("running state", "pod start", "loading")
 """After creation and before readiness: counted from creation, which is never too little."""
 _UNKNOWN = ("", "unknown")
+PROPOSED = ", proposed"
+"""Said of startup times that are no measurement."""
 
 
 class Note(NamedTuple):
@@ -122,6 +124,10 @@ def _defaults(row: Mapping[str, str], file: str, line: int) -> Defaults:
             notes.append(Note("billing_starts", "between" if starts else "strange", told))
     columns = (name for name in row if name.endswith("_proposed"))
     proposed = any(row[name].lower() not in _UNKNOWN for name in columns)
+    stands = f"{Path(file).name}, line {line}"
+    for part, source in (("billing", stands), ("startup", f"{stands}{PROPOSED * proposed}")):
+        if parts[part]:
+            parts[part]["source"] = source
     return Defaults(row["provider"], file, line, parts, tuple(notes), proposed)
 
 

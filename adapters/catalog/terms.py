@@ -8,13 +8,8 @@ from stowplan.adapters.catalog.defaults import Defaults
 from stowplan.adapters.catalog.findings import Tally
 from stowplan.model.fleet import Offering
 
-_FIELDS = {
-    "billing.increment_s": " (taken as 1)",
-    "billing.minimum_s": " (taken as 0)",
-    "billing.starts": " (taken as creation)",
-    "startup.boot_p50_s": "",
-}
-"""What every offering is asked for, and what a snapshot takes where it isn't told."""
+_FIELDS = ("billing.increment_s", "billing.minimum_s", "billing.starts", "startup.boot_p50_s")
+"""What every offering is asked for; an estimate names what isn't told, and what it takes for it."""
 
 
 def say_terms(
@@ -28,8 +23,8 @@ def say_terms(
     if not interruptible:
         return
     if known is None:
-        told = "the providers' terms aren't known without --defaults: each bills by the second"
-        tally.say(None, None, "", f"{told} from creation, and boots in unknown time")
+        told = "the providers' terms (billing, startup, reclaims) aren't known without --defaults"
+        tally.say(None, None, "", f"{told}: estimates say what they take for them")
         return
     given = {name: known.get(name.lower()) for name in sorted(interruptible)}
     alike: dict[str, list[str]] = {}
@@ -52,10 +47,10 @@ def say_terms(
 
 def _lacks(defaults: Defaults | None, interruptible: bool) -> str:
     lacks: list[str] = []
-    for field, instead in _FIELDS.items():
+    for field in _FIELDS:
         part, _, inner = field.partition(".")
         if defaults is None or inner not in defaults.part(part):
-            lacks.append(field + instead)
+            lacks.append(field)
     if interruptible and not (defaults and defaults.part("reclaims")):
         lacks.append("reclaims")
     return ", ".join(lacks)

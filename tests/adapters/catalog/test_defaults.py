@@ -30,10 +30,15 @@ def test_terms_are_those_of_the_provider_and_written_even_where_they_are_the_usu
     tmp_path: Path,
 ) -> None:
     catalog = read(tmp_path, "AWS,1,0,created (startup billed),180,600,docs", "gcp,60,60,ready,,,x")
-    assert first(catalog).billing == Billing(increment_s=1, minimum_s=0, starts="creation")
-    assert first(catalog).startup == Startup(boot_p50_s=180, boot_p90_s=600)
+    stands = "terms.csv, line 2"
+    assert first(catalog).billing == Billing(
+        increment_s=1, minimum_s=0, starts="creation", source=stands
+    )
+    assert first(catalog).startup == Startup(boot_p50_s=180, boot_p90_s=600, source=stands)
     written = catalog.document()["fleet"]["offerings"][0]
-    assert written["billing"] == {"increment_s": 1, "minimum_s": 0, "starts": "creation"}
+    assert written["billing"] == {
+        "increment_s": 1, "minimum_s": 0, "starts": "creation", "source": stands,
+    }  # fmt: skip
     assert said(catalog) == ["unknown for aws: reclaims"]
 
 
@@ -71,12 +76,14 @@ def test_what_is_unknown_is_left_out_and_said_once_for_providers_alike(tmp_path:
     catalog = read(tmp_path, "oci,unknown,,unknown,240,1200,x", "aws,1,60,ready,1,2,x", rows=rows)
     written = {one["provider"]: one for one in catalog.document()["fleet"]["offerings"]}
     assert "billing" not in written["oci"]
-    assert written["oci"]["startup"] == {"boot_p50_s": 240, "boot_p90_s": 1200}
+    assert written["oci"]["startup"] == {
+        "boot_p50_s": 240, "boot_p90_s": 1200, "source": "terms.csv, line 2",
+    }  # fmt: skip
     assert not {"billing", "startup"} & written["do"].keys()
-    usual = "(taken as 1), billing.minimum_s (taken as 0), billing.starts (taken as creation)"
+    usual = "billing.increment_s, billing.minimum_s, billing.starts"
     assert said(catalog)[:2] == [
-        f"unknown for do, ibm: billing.increment_s {usual}, startup.boot_p50_s",
-        f"unknown for oci: billing.increment_s {usual}",
+        f"unknown for do, ibm: {usual}, startup.boot_p50_s",
+        f"unknown for oci: {usual}",
     ]
 
 
@@ -105,8 +112,8 @@ def test_what_no_table_can_mean_is_said_with_its_line_and_unknown(tmp_path: Path
 def test_without_a_table_one_line_says_what_is_taken(tmp_path: Path) -> None:
     catalog = read_catalog([write(tmp_path, [A100])])
     assert said(catalog) == [
-        "the providers' terms aren't known without --defaults: each bills by the second from "
-        "creation, and boots in unknown time"
+        "the providers' terms (billing, startup, reclaims) aren't known without --defaults: "
+        "estimates say what they take for them"
     ]
 
 
