@@ -155,7 +155,7 @@ class Grid:
         """By tier: how many workers there are of classes that have a host of it."""
         found = [0] * len(Tier)
         for own, each in zip(self.classes, self.appraisals, strict=True):
-            for tier in np.unique(each.tier).tolist() if each is not None else ():
+            for tier in set(each.tier.tolist()) if each is not None else ():
                 found[tier] += own.count * (own.ask.tasks or 0)
         return found
 

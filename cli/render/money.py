@@ -36,12 +36,6 @@ class Money:
         """Whether anything that starts costs something."""
         return any(self.rate(run) or self._costs(run) for run in self._placed)
 
-    @property
-    def is_all_bought(self) -> bool:
-        """Whether all that starts is on instances: then no page need tell which GPUs."""
-        workers = (worker for run in self._placed for worker in run.workers)
-        return all(worker.kind == "offering" for worker in workers)
-
     def rate(self, run: PlacedRun) -> int:
         """Return what all of a run's hosts ask an hour, in micro-dollars."""
         hosts = {worker.host: worker.kind for worker in run.workers}

@@ -40,18 +40,19 @@ def add_running(page: Page, decision: Decision, snapshot: Snapshot, *, whole: bo
 def _add_table(page: Page, rows: Sequence[PlacedRun | StayingRun], money: Money) -> None:
     """Add the rows; where something costs, with its rate and cost instead of its points."""
     indexes = _indexes(money.snapshot)
-    names = [name for name in _COLUMNS if name != "DEVICES" or not money.is_all_bought]
-    if money.is_any:
-        names = [*(name for name in names if name != "POINTS"), "USD/H", "USD IN ALL (P90)"]
-    grid = table(names, right=("GPUS", "POINTS", "USD/H", "USD IN ALL (P90)"), whole=("OUTCOME",))
     cells = []
     for outcome in rows:
         told = dict(zip(_COLUMNS, _row(outcome, indexes, page.width), strict=True))
         if money.is_any:
             row = money.row(outcome) if isinstance(outcome, PlacedRun) else ("", "")
             told |= dict(zip(("USD/H", "USD IN ALL (P90)"), row, strict=True))
-        cells.append([told[name] for name in names])
-    page.add_rows(grid, cells)
+        cells.append(told)
+    names = list(_COLUMNS)
+    if money.is_any:
+        hidden = {"POINTS", *(() if any(told["DEVICES"] for told in cells) else ("DEVICES",))}
+        names = [*(name for name in names if name not in hidden), "USD/H", "USD IN ALL (P90)"]
+    grid = table(names, right=("GPUS", "POINTS", "USD/H", "USD IN ALL (P90)"), whole=("OUTCOME",))
+    page.add_rows(grid, [[told[name] for name in names] for told in cells])
 
 
 def array_words(count: ArrayCount) -> str:

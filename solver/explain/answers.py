@@ -53,7 +53,7 @@ def answers(rooms: Rooms, ask: Ask, among: Ints, most: int) -> list[Answer]:
     keys = (fixed[kind], by_gpus[pattern_of[among]], np.where(lacks, kind, ENOUGH))
     found = groups(_joined(np.vstack((*keys, short != ENOUGH, *dear.masks))))
     figures = (*short, *dear.figures)
-    if len(found) <= most and all(len(np.unique(each)) <= most + 1 for each in figures):
+    if len(found) <= most and all(len(set(each.tolist())) <= most + 1 for each in figures):
         exact = groups(np.vstack((*keys, *figures)))
         found = exact if len(exact) <= most else found
     told = []
