@@ -43,6 +43,7 @@ FACTS: dict[str, str] = {
     "fleet.machines[].rdma[].rate_gbps": "gangs across machines",
     "fleet.machines[].rdma[].at_risk": "gangs across machines",
     "policy.workspaces[].terms.model": "services",
+    "runs[].placed.rate_usd_per_hour": "the record",
     "knowledge.cards": "services",
     "knowledge.runtimes": "services",
     "knowledge.models": "services",

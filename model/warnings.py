@@ -40,6 +40,8 @@ def warnings(snapshot: Snapshot) -> tuple[str, ...]:
         _drives,
         _reserved,
         _terms,
+        _budgets,
+        _own_pools,
         unread,
     )
     return tuple(sentence for kind in kinds for sentence in _few(kind(snapshot)))
@@ -159,6 +161,25 @@ def _terms(snapshot: Snapshot) -> Iterator[str]:
             others = f" (and {more:,} more run{'s' if more > 1 else ''})" if more else ""
             where = f"runs[{names[0]}].gpus.models"
             yield f"{where}{others}: '{term}' matches {' and '.join(matched)}"
+
+
+def _budgets(snapshot: Snapshot) -> Iterator[str]:
+    """Say which budgets name a workspace that no run is of, and nothing else tells of."""
+    known = sorted(snapshot.workspaces)
+    for budget in _by_name(snapshot.policy.budgets):
+        for workspace in sorted(set(budget.workspaces) - set(known)):
+            where = f"policy.budgets[{budget.name}].workspaces"
+            yield f"{where}: no run is of workspace '{workspace}'{_meant(workspace, known)}"
+
+
+def _own_pools(snapshot: Snapshot) -> Iterator[str]:
+    """Say which runs name a pool that no machine is in."""
+    there = sorted({m.byoc_pool for m in snapshot.fleet.machines if m.byoc_pool})
+    for run in _by_name(snapshot.runs):
+        pool = run.placement.pool
+        if pool is not None and pool not in there:
+            where = f"runs[{run.name}].placement.pool"
+            yield f"{where}: no machine is in byoc_pool '{pool}'{_meant(pool, there)}"
 
 
 def _by_name[T: _Named](things: Iterable[T]) -> list[T]:
