@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from stowplan.cli.render.text import counted
 from stowplan.model.decision import Decision, PlacedRun
+from stowplan.model.holds import holding
 from stowplan.model.instances import offering_named
 from stowplan.model.money import in_cents, micro_of, written
 from stowplan.model.snapshot import Snapshot
@@ -37,8 +38,8 @@ class Money:
         return any(self.rate(run) or self._costs(run) for run in self._placed)
 
     def rate(self, run: PlacedRun) -> int:
-        """Return what all of a run's hosts ask an hour, in micro-dollars."""
-        hosts = {worker.host: worker.kind for worker in run.workers}
+        """Return what a run's hosts come to an hour, in micro-dollars; nothing where others are."""
+        hosts = {w.host: w.kind for w in run.workers if w.host not in self._busy}
         return sum(
             self._rates[kind][offering_named(host) if kind == "offering" else host]
             for host, kind in hosts.items()
@@ -85,6 +86,11 @@ class Money:
     def _costs(self, run: PlacedRun) -> bool:
         cost = self.cost(run)
         return cost is not None and cost.worst > 0
+
+    @cached_property
+    def _busy(self) -> frozenset[str]:
+        """The hosts that are billed for other runs already."""
+        return frozenset(worker.host for _, worker in holding(self.snapshot))
 
     @cached_property
     def _placed(self) -> list[PlacedRun]:

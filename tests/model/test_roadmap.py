@@ -84,10 +84,12 @@ def test_facts_that_nothing_reads_are_told_once() -> None:
     machines = [
         {"name": f"m{n}", "mode": "efficiency", "constraints": {"idle_watts": 90}} for n in "ab"
     ]
-    assert told(fleet={"machines": machines}, knowledge={"cards": [{"model": "L4"}]}) == [
+    assert told(
+        fleet={"machines": machines}, knowledge={"cards": [{"model": "L4", "power_w": 72}]}
+    ) == [
         "fleet.machines[].mode is not used yet (services)",
         "fleet.machines[].constraints.idle_watts is not used yet (power budgets)",
-        "knowledge.cards is not used yet (services)",
+        "knowledge.cards[].power_w is not used yet (services)",
     ]
 
 
