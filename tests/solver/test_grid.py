@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.eligibility import PLENTY
-from stowplan.solver.grid import CORES, Grid, MEMORY, POOLS, UNUSABLE
+from stowplan.solver.grid import CORES, MEMORY, POOLS, UNUSABLE, Grid
 from stowplan.solver.layout import Layout
 from tests.build import card, machine, run, running, snapshot
 from tests.solver.crowds import crowded, fit_together

@@ -1,0 +1,119 @@
+"""Offerings as hosts: what is asked of them, and what is got."""
+
+from __future__ import annotations
+
+import pytest
+
+from stowplan.model.reasons import Code
+from tests.build import Document, machine, market, offering, run, wants
+from tests.solver.cycles import (
+    blames,
+    headline,
+    outcome_of,
+    placed,
+    places,
+    says,
+    starts,
+)
+
+
+def test_each_worker_gets_an_instance_of_its_own_however_little_it_needs() -> None:
+    s = market(offering("a", gpus=8, available=2), runs=[wants(name) for name in "xyz"])
+    assert places(s) == {"x": ["a#1"], "y": ["a#2"]}
+    assert headline(s, "z").code == Code.OUTCOMPETED
+    assert says(s, "z", "a") == (Code.NO_CAPACITY_NOW, "sold out", {})
+    assert placed(s, "x").workers[0].devices == ("a#1/0",)
+    assert placed(s, "x").workers[0].kind == "offering"
+
+
+def test_without_a_number_as_many_are_there_as_the_policy_assumes() -> None:
+    asked = [wants(name) for name in "xyz"]
+    unknown = offering("a", available=None)
+    assert len(starts(market(unknown, runs=asked))) == 1
+    assert len(starts(market(unknown, runs=asked, policy={"assumed_available": 3}))) == 3
+
+
+def test_warm_instances_have_the_first_numbers_and_are_taken_first() -> None:
+    # Two of three are idle; the balanced profile takes what starts sooner at the same rate.
+    slow = {"boot_p50_s": 600, "boot_p90_s": 600, "warm_s": 5}
+    s = market(offering("a", available=3, warm=2, startup=slow), runs=[wants("x"), wants("y")])
+    assert places(s) == {"x": ["a#1"], "y": ["a#2"]}
+
+
+def test_a_name_that_a_machine_has_already_is_passed_over() -> None:
+    s = market(
+        offering("a", available=2), runs=[wants("x")], machines=[machine("a#1", state="down")]
+    )
+    assert places(s) == {"x": ["a#2"]}
+
+
+def test_memory_is_nominal_and_held_against_what_is_asked_without_slack() -> None:
+    fits = run("r", {"count": 1, "min_memory_gb": 80})
+    over = run("r", {"count": 1, "min_memory_gb": 80.1})
+    assert starts(market(offering("a"), runs=[fits]))
+    assert blames(market(offering("a"), runs=[over]), "r", "a").code == Code.NO_MATCHING_GPU
+
+
+@pytest.mark.parametrize(
+    ("asked", "code"),
+    [
+        (run("r", {"count": 9}), Code.INSUFFICIENT_GPUS),
+        (run("r", {"count": 1, "models": ["A100"]}), Code.NO_MATCHING_GPU),
+        (run("r", {"count": 1, "vendor": "amd"}), Code.NO_MATCHING_GPU),
+        (run("r", 1, cpu_cores=65), Code.INSUFFICIENT_CPU),
+        (run("r", 1, memory_bytes=2**38 + 1), Code.INSUFFICIENT_MEMORY),
+        (run("r", 1, needs=["sandbox"]), Code.CAPABILITY_MISSING),
+        (run("r", 1, node_selection={"match_labels": {"a": "b"}}), Code.LABEL_MISSING),
+        (run("r", {"ids": ["0"]}), Code.NO_MATCHING_GPU),
+        (run("r", cpu_cores=1, node_selection={"count": 2}), Code.GANG_INFEASIBLE),
+        (run("r", 1, drives=["far"]), Code.DRIVE_UNREACHABLE),
+    ],
+)
+def test_what_an_offering_does_not_have_is_told_as_of_a_machine(
+    asked: Document, code: Code
+) -> None:
+    drives = [{"name": "far", "sites": ["elsewhere"]}]
+    s = market(offering("a"), runs=[asked], drives=drives)
+    assert says(s, "r", "a").code == code
+
+
+def test_names_are_of_machines() -> None:
+    chosen = run("r", 1, node_selection={"names": ["a"]})
+    s = market(offering("a"), runs=[chosen], machines=[machine("a", 1, state="down")])
+    assert not starts(s)
+
+
+def test_pools_bind_machines_only() -> None:
+    policy = {"workspaces": [{"name": "default", "pools": ["x"]}]}
+    s = market(offering("a"), runs=[wants("r")], machines=[machine("m", 1)], policy=policy)
+    assert places(s) == {"r": ["a#1"]}
+
+
+def test_a_drive_can_be_reached_from_the_region_that_it_names() -> None:
+    s = market(
+        offering("a"),
+        offering("b", location="fra-1"),
+        runs=[wants("r") | {"drives": ["d"]}],
+        drives=[{"name": "d", "sites": ["fra-1"]}],
+    )
+    assert places(s) == {"r": ["b#1"]}
+
+
+def test_that_none_is_large_enough_is_said_where_there_are_only_offerings() -> None:
+    s = market(offering("a"), offering("b", gpus=4), runs=[run("r", {"count": 16})])
+    assert headline(s, "r").code == Code.NO_OFFERING_FITS
+    with_machine = market(offering("a"), runs=[run("r", {"count": 16})], machines=[machine("m", 8)])
+    assert headline(with_machine, "r").code == Code.INSUFFICIENT_GPUS
+
+
+def test_an_offering_counts_once_warm_or_not() -> None:
+    s = market(offering("a", available=2, warm=1), runs=[run("r", {"count": 16})])
+    waiting = outcome_of(s, "r")
+    assert waiting.outcome == "waiting"
+    assert (waiting.hosts_checked, waiting.hosts_ready) == (1, 1)
+    assert [(row.kind, row.hosts) for row in waiting.hosts] == [("offering", ("a", "a (warm)"))]
+
+
+def test_a_run_that_asks_for_nothing_finds_nothing_where_all_is_sold_out() -> None:
+    s = market(offering("a", available=0), runs=[run("r", expected_duration_s=600)])
+    assert headline(s, "r").code == Code.NO_CAPACITY_NOW

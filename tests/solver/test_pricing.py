@@ -1,0 +1,122 @@
+"""What one run would cost on every host, as it is ranked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+
+import stowplan
+from stowplan.model.decision import PlacedRun
+from stowplan.model.reasons import Code, Reason
+from stowplan.model.snapshot import Snapshot
+from stowplan.solver.pricing import Market, Ranking, ranked
+from tests.build import machine, market, offering, run, running, wants
+from tests.money_strategies import money_snapshots
+from tests.strategies import examples
+
+
+def ranking(snapshot: Snapshot, name: str = "r") -> Ranking:
+    found = ranked(snapshot, name)
+    assert isinstance(found, Ranking)
+    return found
+
+
+def names(found: Ranking) -> list[str]:
+    return [host.name for host in found.hosts]
+
+
+def test_hosts_within_the_band_come_first_by_what_the_profile_prefers_then_the_others() -> None:
+    s = market(
+        offering("cheap", "1.00", health=0.5),
+        offering("sound", "1.01", health=0.9),
+        offering("dear", "1.03", health=1),
+        offering("dearer", "1.50"),
+        runs=[wants("r")],
+    )
+    found = ranking(s)
+    assert names(found) == ["sound", "cheap", "dear", "dearer"]
+    assert [host.is_as_good for host in found.hosts] == [True, True, False, False]
+
+
+def test_figures_are_those_of_the_estimate() -> None:
+    found = ranking(market(offering("a", "2.00"), runs=[wants("r")]))
+    (host,) = found.hosts
+    assert (host.rate, host.cost, host.finish_s) == (
+        2_000_000,
+        (2_000_000, 2_500_000),
+        (3600, 4500),
+    )
+    told = found.estimate("a")
+    assert told.cost_usd
+    assert (told.cost_usd.p50, told.cost_usd.p90) == ("2", "2.5")
+
+
+def test_all_others_say_why_not() -> None:
+    s = market(
+        offering("gone", available=0),
+        offering("dear", "9"),
+        offering("fits"),
+        runs=[wants("r", max_rate_usd_per_hour="5")],
+        machines=[machine("busy", 1)],
+    )
+    full = Snapshot.read(
+        {**s.model_dump(mode="json", by_alias=True, exclude_defaults=True),
+         "runs": [wants("r", max_rate_usd_per_hour="5"), running("old", ("busy", 1))]}
+    )  # fmt: skip
+    found = ranking(full)
+    assert names(found) == ["fits"]
+    said = {host: row.reasons[0].code for row in found.out for host in row.hosts}
+    assert said == {
+        "busy": Code.INSUFFICIENT_GPUS,
+        "gone": Code.NO_CAPACITY_NOW,
+        "dear": Code.EXCEEDS_MAX_RATE,
+    }
+    assert [reason.code for reason in found.reasons("dear")] == [Code.EXCEEDS_MAX_RATE]
+    assert found.reasons("fits") == ()
+
+
+def test_an_impossible_shape_is_a_reason() -> None:
+    s = market(offering("a"), runs=[run("r", {"count": 3}, machines=2)])
+    found = ranked(s, "r")
+    assert isinstance(found, Reason)
+    assert found.code == Code.UNEVEN_SHAPE
+
+
+def test_a_market_is_read_once_and_asked_for_any_run() -> None:
+    s = market(offering("a"), offering("b", "3"), runs=[wants("r"), wants("q", profile="cost")])
+    found = Market(s)
+    for each in s.runs:
+        of_one = found.ranked(each)
+        assert isinstance(of_one, Ranking)
+        assert names(of_one) == ["a", "b"]
+
+
+OFFERED: dict[str, Any] = {"max_machines": 0, "max_runs": 1, "without": ("arrays", "quotas")}
+
+
+@examples(80)
+@given(money_snapshots(**OFFERED))
+def test_the_best_is_what_a_cycle_chooses_for_it_alone_or_as_good(snapshot: Snapshot) -> None:
+    for each in snapshot.runs:
+        found = ranked(snapshot, each.name)
+        if not isinstance(found, Ranking):
+            continue
+        (outcome,) = stowplan.solve(snapshot).outcomes
+        as_good = {host.name for host in found.hosts if host.is_as_good}
+        if isinstance(outcome, PlacedRun):
+            of = {name.removesuffix(" (warm)") for name in as_good}
+            assert outcome.workers[0].host.rpartition("#")[0] in of
+        else:
+            assert not found.hosts
+
+
+@examples(80)
+@given(money_snapshots())
+def test_every_host_is_told_of_once(snapshot: Snapshot) -> None:
+    for each in snapshot.runs:
+        found = ranked(snapshot, each.name)
+        if isinstance(found, Ranking):
+            out = [host for row in found.out for host in row.hosts]
+            listed = [host.name for host in found.market.eligibility.listed(found.ask)]
+            assert sorted([*names(found), *out]) == sorted(listed)

@@ -1,0 +1,86 @@
+"""Pruning loses nothing: what is placed and what it is worth stay the same."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+import stowplan
+from stowplan.model.decision import Decision
+from stowplan.model.snapshot import Snapshot
+from stowplan.solver import stages
+from stowplan.solver.grid import Grid
+from stowplan.solver.pruning import pruned
+from tests.build import market, offering, run, wants
+from tests.money_strategies import money_snapshots
+from tests.solver.cycles import grid_of
+from tests.strategies import examples
+
+
+def whole(grid: Grid) -> Grid:
+    return grid
+
+
+def worth(decision: Decision) -> list[tuple[float, float]]:
+    """What place and value came to, and their bounds."""
+    return [(each.objective, each.bound) for each in decision.solver.stages[:2]]
+
+
+def kept(snapshot: Snapshot) -> list[list[str]]:
+    grid = pruned(grid_of(snapshot))
+    return [[grid.hosts[place].name for place in there.tolist()] for there in grid.where]
+
+
+def test_as_many_hosts_stay_as_could_be_taken_by_others_and_what_is_as_good() -> None:
+    # Two runs: whatever one takes, a1 or a2 is left to the other; a3 is within 2 % of a2.
+    rates = {"a1": "1.00", "a2": "1.10", "a3": "1.12", "a4": "1.13"}
+    offered = [offering(name, rate) for name, rate in rates.items()]
+    s = market(*offered, runs=[wants("x"), wants("y", profile="cost")])
+    assert kept(s) == [["a1", "a2", "a3"], ["a1", "a2", "a3"]]
+
+
+def test_runs_that_want_other_hosts_are_no_rivals() -> None:
+    a100 = {"model": "A100", "memory_gb": 80, "count": 1}
+    s = market(
+        *(offering(f"h{n}", f"1.{n}0") for n in range(3)),
+        *(offering(f"a{n}", f"1.{n}0", accelerator=a100) for n in range(3)),
+        runs=[
+            run("x", {"count": 1, "models": ["H100"]}, expected_duration_s=60),
+            run("y", {"count": 1, "models": ["A100"]}, expected_duration_s=60),
+        ],
+    )
+    assert kept(s) == [["h0"], ["a0"]]
+
+
+def test_where_money_may_run_short_a_cheaper_host_stays_though_it_is_worse() -> None:
+    # quick ends sooner, for 3.00; slow costs 2.00. Two times quick are a dollar too much.
+    slow = {"boot_p50_s": 3600, "boot_p90_s": 3600, "warm_s": 0}
+    hosts = [
+        offering("quick", "3.00", available=9),
+        offering("slow", "1.00", available=9, startup=slow),
+    ]
+    runs = [wants("x", profile="speed"), wants("y", profile="speed")]
+    ample = market(*hosts, runs=runs)
+    assert kept(ample) == [["quick"]]
+    budget = {"name": "b", "workspaces": ["default"], "remaining_usd": "5"}
+    short = market(*hosts, runs=runs, policy={"budgets": [budget]})
+    assert kept(short) == [["quick", "slow"]]
+    assert stowplan.solve(short).summary.placed == 2
+
+
+@examples(150)
+@given(money_snapshots())
+def test_place_and_value_come_to_the_same_without_it(snapshot: Snapshot) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stages, "pruned", whole)
+        unpruned = worth(stowplan.solve(snapshot))
+    assert worth(stowplan.solve(snapshot)) == unpruned
+
+
+@examples(2000, is_long=True)
+@given(money_snapshots(max_offerings=4))
+def test_place_and_value_come_to_the_same_without_it_on_many(snapshot: Snapshot) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stages, "pruned", whole)
+        unpruned = worth(stowplan.solve(snapshot))
+    assert worth(stowplan.solve(snapshot)) == unpruned
