@@ -13,8 +13,8 @@ from stowplan.solver.grid import Grid
 from stowplan.solver.handout import handed_out
 from stowplan.solver.hosts import Host
 from stowplan.solver.layout import Layout
+from stowplan.solver.money.prices import Left
 from stowplan.solver.points import Load
-from stowplan.solver.prices import Left
 
 _HEALTH = ("healthy", "unknown", "at_risk", "faulted")
 

@@ -11,9 +11,10 @@ from stowplan.model.reasons import Reason
 from stowplan.model.room import Room
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import Ask
-from stowplan.solver.hosts import POOL, Host, hosts_of
+from stowplan.solver.fleet import hosts_of
+from stowplan.solver.hosts import POOL, Host
 from stowplan.solver.matching import tally, usable
-from stowplan.solver.prices import Bools, Priced, Prices, none_of
+from stowplan.solver.money.prices import Bools, Priced, Prices, none_of
 from stowplan.solver.rule import Rule
 
 PLENTY = 2**31

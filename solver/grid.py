@@ -15,11 +15,11 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from stowplan.solver.appraisal import Appraisal, Tier, appraised
 from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.eligibility import PLENTY, Eligibility
 from stowplan.solver.hosts import Host
 from stowplan.solver.matching import is_usable
+from stowplan.solver.money.appraisal import Appraisal, Tier, appraised
 
 type Ints = npt.NDArray[np.int64]
 

@@ -16,16 +16,16 @@ from stowplan.model.reasons import Reason
 from stowplan.model.runs import Profile, Run
 from stowplan.model.shape import Shape, shape_of
 from stowplan.model.snapshot import Snapshot
-from stowplan.solver.appraisal import Appraisal, Measure, appraised
 from stowplan.solver.asks import Ask, ask_of
-from stowplan.solver.bands import within
 from stowplan.solver.cycle import RULES
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.explain.alike import MOST_ROWS, Said, ends, rows
 from stowplan.solver.explain.answers import answers
 from stowplan.solver.hosts import Host
-from stowplan.solver.prices import Ints, Priced
-from stowplan.solver.profiles import FAILED, OWN
+from stowplan.solver.money.appraisal import Appraisal, Measure, appraised
+from stowplan.solver.money.bands import within
+from stowplan.solver.money.prices import Ints, Priced
+from stowplan.solver.money.profiles import FAILED, OWN
 from stowplan.solver.rooms import Rooms
 from stowplan.solver.settings import Settings
 

@@ -15,7 +15,7 @@ from stowplan.solver.asks import Ask
 from stowplan.solver.eligibility import PLENTY, Eligibility
 from stowplan.solver.hosts import Host
 from stowplan.solver.matching import Tally, tally, usable
-from stowplan.solver.prices import Bools, Left, Priced
+from stowplan.solver.money.prices import Bools, Left, Priced
 from stowplan.solver.rule import Rule
 
 type Ints = npt.NDArray[np.int64]

@@ -10,7 +10,7 @@ from stowplan.model.reasons import Reason
 from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
-from stowplan.solver.prices import Bools, Ints, Priced
+from stowplan.solver.money.prices import Bools, Ints, Priced
 from stowplan.solver.program.linear import Row
 
 if TYPE_CHECKING:

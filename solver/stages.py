@@ -12,8 +12,8 @@ from stowplan.solver.grid import Grid
 from stowplan.solver.large.cellwise import Cellwise
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits
-from stowplan.solver.profiles import refuse_vast
-from stowplan.solver.pruning import pruned
+from stowplan.solver.money.profiles import refuse_vast
+from stowplan.solver.money.pruning import pruned
 from stowplan.solver.whole import Whole
 
 SEARCHED_WHOLE = 600

@@ -10,14 +10,14 @@ import hashlib
 from dataclasses import dataclass, field
 
 from stowplan.solver import points
-from stowplan.solver.bands import banded, rows, standings
 from stowplan.solver.bound import most_weight, weight
 from stowplan.solver.cells import apart, signatures
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import fill, greedy
 from stowplan.solver.layout import Layout, References
-from stowplan.solver.profiles import (
+from stowplan.solver.money.bands import banded, rows, standings
+from stowplan.solver.money.profiles import (
     FAILED,
     OWN,
     Preference,

@@ -11,7 +11,7 @@ from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.eligibility import Eligibility, Failing
 from stowplan.solver.hosts import Host
-from stowplan.solver.prices import Bools
+from stowplan.solver.money.prices import Bools
 from stowplan.solver.rooms import VAST, Ints, Rooms, groups
 from stowplan.solver.rule import Rule
 

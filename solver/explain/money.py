@@ -10,10 +10,10 @@ from stowplan.model.estimating.estimate import estimate
 from stowplan.model.holds import holding
 from stowplan.model.money import usd_of
 from stowplan.solver.asks import Ask, RunClass
-from stowplan.solver.bands import Standing
 from stowplan.solver.decode import Seat
 from stowplan.solver.explain.placed import value_of, value_where_nothing_costs
 from stowplan.solver.hosts import Host
+from stowplan.solver.money.bands import Standing
 from stowplan.solver.situation import Situation
 
 

@@ -11,12 +11,12 @@ import numpy as np
 from stowplan.model.money import MICRO, in_cents
 from stowplan.model.reasons import Code, Reason
 from stowplan.solver import points
-from stowplan.solver.appraisal import Measure, Tier
 from stowplan.solver.explain.alike import MOST_ROWS, Row, Said, rows
 from stowplan.solver.explain.standing import Seated, Standing
 from stowplan.solver.matching import gpus
-from stowplan.solver.prices import Ints, hours
-from stowplan.solver.profiles import FAILED, OWN
+from stowplan.solver.money.appraisal import Measure, Tier
+from stowplan.solver.money.prices import Ints, hours
+from stowplan.solver.money.profiles import FAILED, OWN
 from stowplan.solver.rooms import groups
 
 _VALUE, _AT_RISK, _POINTS, _OWN = range(4)

@@ -9,10 +9,10 @@ from decimal import Decimal
 from stowplan.model.decision import ChosenShape, Got, Value, Worker
 from stowplan.model.money import usd_of
 from stowplan.model.runs import Profile
-from stowplan.solver.appraisal import Appraisal, Measure, Tier
 from stowplan.solver.asks import Ask
 from stowplan.solver.decode import Seat, Start
 from stowplan.solver.matching import gpus as word_for
+from stowplan.solver.money.appraisal import Appraisal, Measure, Tier
 
 
 def workers_of(starts: Sequence[Start]) -> tuple[Worker, ...]:

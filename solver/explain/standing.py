@@ -12,13 +12,13 @@ import numpy as np
 from stowplan.model.decision import Scores
 from stowplan.model.money import MICRO
 from stowplan.solver import points
-from stowplan.solver.appraisal import Appraisal
 from stowplan.solver.asks import RunClass
-from stowplan.solver.bands import within
 from stowplan.solver.decode import Seat
 from stowplan.solver.explain.worth import Figures, Worth
-from stowplan.solver.prices import Bools
-from stowplan.solver.profiles import FAILED, OWN, fit
+from stowplan.solver.money.appraisal import Appraisal
+from stowplan.solver.money.bands import within
+from stowplan.solver.money.prices import Bools
+from stowplan.solver.money.profiles import FAILED, OWN, fit
 from stowplan.solver.rooms import Ints, Rooms
 from stowplan.solver.situation import Situation
 

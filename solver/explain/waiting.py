@@ -16,7 +16,7 @@ from stowplan.solver.explain.alike import MOST_ROWS, Said, ends, rows
 from stowplan.solver.explain.answers import Answer, answers
 from stowplan.solver.hosts import Host
 from stowplan.solver.matching import usable
-from stowplan.solver.prices import Bools
+from stowplan.solver.money.prices import Bools
 from stowplan.solver.rooms import Ints
 from stowplan.solver.situation import Situation
 

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from stowplan.solver import points
-from stowplan.solver.bands import are_kept, banded, standings
 from stowplan.solver.cells import MOST_CELLS, Cell, apart, binding, merged, signatures
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
@@ -26,6 +25,7 @@ from stowplan.solver.large.packing import packed
 from stowplan.solver.large.valuewise import with_less_regret
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits as Shared
+from stowplan.solver.money.bands import are_kept, banded, standings
 from stowplan.solver.program.linear import Goal
 from stowplan.solver.program.search import search
 from stowplan.solver.values import values_of

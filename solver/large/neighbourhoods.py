@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 
 from stowplan.solver import points
-from stowplan.solver.bands import rows
 from stowplan.solver.bound import weight
 from stowplan.solver.cells import apart, signatures
 from stowplan.solver.chain import Chain, Tally
@@ -22,7 +21,8 @@ from stowplan.solver.choices import Choices
 from stowplan.solver.large.draws import idle, in_turn, spare, wanted
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits as Shared
-from stowplan.solver.profiles import regret, summed, wishes
+from stowplan.solver.money.bands import rows
+from stowplan.solver.money.profiles import regret, summed, wishes
 from stowplan.solver.program.linear import ZERO, Goal, Sum
 from stowplan.solver.program.search import Found, search
 from stowplan.solver.values import settle, values_of

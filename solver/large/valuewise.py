@@ -16,7 +16,7 @@ from stowplan.solver.large.neighbourhoods import Neighbourhoods
 from stowplan.solver.large.packing import make_room, packed
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits as Shared
-from stowplan.solver.profiles import Figure, regret, summed, trivial, wishes, worth_at_best
+from stowplan.solver.money.profiles import Figure, regret, summed, trivial, wishes, worth_at_best
 from stowplan.solver.program.linear import Goal, Row
 from stowplan.solver.program.steps import search_in_steps
 from stowplan.solver.values import values_of

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from stowplan.model.reasons import Reason
 from stowplan.solver.asks import Ask
-from stowplan.solver.prices import Bools, Ints, Priced
+from stowplan.solver.money.prices import Bools, Ints, Priced
+from stowplan.solver.money.purses import over_a_purse, spent, too_dear_for
 from stowplan.solver.program.linear import Row
-from stowplan.solver.purses import over_a_purse, spent, too_dear_for
 
 if TYPE_CHECKING:
     from stowplan.solver.choices import Choices

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stowplan.model.reasons import Code, Reason
 from stowplan.solver.asks import Ask
-from stowplan.solver.prices import Bools, Ints, Priced, hours, none_of
+from stowplan.solver.money.prices import Bools, Ints, Priced, hours, none_of
 
 
 def bars(ask: Ask, priced: Priced) -> Bools:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stowplan.model.money import MICRO
 from stowplan.model.reasons import Code, Reason
 from stowplan.solver.asks import Ask
-from stowplan.solver.prices import Bools, Ints, Priced, in_dollars, none_of
+from stowplan.solver.money.prices import Bools, Ints, Priced, in_dollars, none_of
 
 
 def bars(ask: Ask, priced: Priced) -> Bools:

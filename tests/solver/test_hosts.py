@@ -6,7 +6,8 @@ from stowplan.model.reasons import Reason
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import Ask
 from stowplan.solver.cycle import RULES
-from stowplan.solver.hosts import Host, hosts_of
+from stowplan.solver.fleet import hosts_of
+from stowplan.solver.hosts import Host
 from tests.build import after, card, machine, run, running, snapshot
 from tests.solver.cycles import asked_of
 from tests.strategies import examples, snapshots

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from hypothesis import given
 
 import stowplan
-from stowplan.model.decision import Decision
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver import stages
 from stowplan.solver.grid import Grid
-from stowplan.solver.pruning import pruned
+from stowplan.solver.money.pruning import pruned
 from tests.build import market, offering, run, wants
+from tests.money_oracle import value_of
 from tests.money_strategies import money_snapshots
 from tests.solver.cycles import grid_of
 from tests.strategies import examples
@@ -19,11 +21,6 @@ from tests.strategies import examples
 
 def whole(grid: Grid) -> Grid:
     return grid
-
-
-def worth(decision: Decision) -> list[tuple[float, float]]:
-    """What place and value came to, and their bounds."""
-    return [(each.objective, each.bound) for each in decision.solver.stages[:2]]
 
 
 def kept(snapshot: Snapshot) -> list[list[str]]:
@@ -68,19 +65,22 @@ def test_where_money_may_run_short_a_cheaper_host_stays_though_it_is_worse() -> 
     assert stowplan.solve(short).summary.placed == 2
 
 
-@examples(150)
+def agree(snapshot: Snapshot) -> None:
+    """What is placed weighs as much, meets as many wishes, and is regretted as little."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stages, "pruned", whole)
+        unpruned = stowplan.solve(snapshot)
+    assert value_of(snapshot, stowplan.solve(snapshot)) == value_of(snapshot, unpruned)
+
+
+@examples(100)
 @given(money_snapshots())
-def test_place_and_value_come_to_the_same_without_it(snapshot: Snapshot) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stages, "pruned", whole)
-        unpruned = worth(stowplan.solve(snapshot))
-    assert worth(stowplan.solve(snapshot)) == unpruned
+def test_what_is_placed_is_worth_the_same_without_it(snapshot: Snapshot) -> None:
+    agree(snapshot)
 
 
-@examples(2000, is_long=True)
+@pytest.mark.long
+@examples(int(os.environ.get("STOWPLAN_FUZZ_EXAMPLES", "20000")), is_long=True)
 @given(money_snapshots(max_offerings=4))
-def test_place_and_value_come_to_the_same_without_it_on_many(snapshot: Snapshot) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stages, "pruned", whole)
-        unpruned = worth(stowplan.solve(snapshot))
-    assert worth(stowplan.solve(snapshot)) == unpruned
+def test_what_is_placed_is_worth_the_same_without_it_on_many(snapshot: Snapshot) -> None:
+    agree(snapshot)

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stowplan.solver.appraisal import Appraisal
 from stowplan.solver.choices import Choices
 from stowplan.solver.grid import Grid
 from stowplan.solver.layout import Layout, References
-from stowplan.solver.prices import Bools, Ints
+from stowplan.solver.money.appraisal import Appraisal
+from stowplan.solver.money.prices import Bools, Ints
 from stowplan.solver.program.linear import Row, total
 
 type Standing = tuple[int, int]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from stowplan.model.money import MICRO
 from stowplan.model.reasons import Code, Reason
-from stowplan.solver.prices import Bools, Priced, Purse, in_dollars, none_of
+from stowplan.solver.money.prices import Bools, Priced, Purse, in_dollars, none_of
 from stowplan.solver.program.linear import Row
 
 if TYPE_CHECKING:

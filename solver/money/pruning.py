@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from stowplan.solver.appraisal import Appraisal
 from stowplan.solver.grid import Grid
-from stowplan.solver.prices import Bools, Ints
+from stowplan.solver.money.appraisal import Appraisal
+from stowplan.solver.money.prices import Bools, Ints
 
 COMPARED = 500
 """Classes up to which it is found which of them could want the same hosts."""

@@ -13,11 +13,11 @@ import numpy as np
 from stowplan.model.errors import InvalidInput, Item, Path, Problem
 from stowplan.model.money import MICRO, in_cents
 from stowplan.model.runs import Profile
-from stowplan.solver.appraisal import Appraisal
 from stowplan.solver.asks import Ask
 from stowplan.solver.choices import Choices
 from stowplan.solver.grid import Grid
-from stowplan.solver.prices import Ints, Prices
+from stowplan.solver.money.appraisal import Appraisal
+from stowplan.solver.money.prices import Ints, Prices
 from stowplan.solver.program.linear import Sum, total
 
 LARGEST = 2**53

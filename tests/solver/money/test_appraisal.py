@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stowplan.solver.appraisal import Appraisal, Tier
+from stowplan.solver.money.appraisal import Appraisal, Tier
 from tests.build import Document, machine, market, offering, run, wants
 from tests.solver.cycles import grid_of
 

@@ -20,7 +20,7 @@ from stowplan.model.money import HOUR_S, MICRO, ceil_div
 from stowplan.model.policy import Bands
 from stowplan.model.runs import Profile
 from stowplan.solver.asks import Ask
-from stowplan.solver.prices import VAST, Bools, Ints, Priced, Prices
+from stowplan.solver.money.prices import VAST, Bools, Ints, Priced, Prices
 
 type Measure = Literal["usd_per_hour", "cost_usd", "finish_s"]
 
