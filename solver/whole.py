@@ -21,9 +21,11 @@ from stowplan.solver.money.profiles import (
     FAILED,
     OWN,
     Preference,
+    even_level,
     excess,
     most_wishes,
     regret,
+    steps_up,
     summed,
     trivial,
     wishes,
@@ -180,8 +182,7 @@ class Whole:
     def spread(self) -> None:
         """Spread runs that ask the same evenly over offerings: the least sum of squares.
 
-        A worker more on an offering costs one, three, five ...: each is a variable of its own. Warm
-        instances count with the others of their offering.
+        Warm instances count with the others of their offering.
         """
         choices = self.choices
         squares: list[Sum] = []
@@ -193,19 +194,20 @@ class Whole:
                     workers_on[offering.name] = there + choices.workers_in(each, cell)
             if len(workers_on) < 2 or choices.workers_started(each).at(self.values) < 2:
                 continue
-            for workers in workers_on.values():
-                steps = [choices.program.variable(1) for _ in range(self._most(workers))]
-                squares += [step * (2 * n + 1) for n, step in enumerate(steps)]
-                self.rows.append(total(steps).equals(workers))
-                now = workers.at(self.values)
-                self.values += [int(n < now) for n in range(len(steps))]
+            most = [choices.program.range(workers)[1] for workers in workers_on.values()]
+            level = even_level(most, choices.workers_started(each).at(self.values))
+            for workers, upper in zip(workers_on.values(), most, strict=True):
+                parts, left = [], workers.at(self.values)
+                for size, cost in steps_up(upper, level):
+                    parts.append(choices.program.variable(size))
+                    squares.append(parts[-1] * cost)
+                    self.values.append(min(size, left))
+                    left -= self.values[-1]
+                self.rows.append(total(parts).equals(workers))
         goal = Goal(total(squares), maximise=False)
         if goal.terms:
             self._finish("spread", goal, 0)
             self.rows.append(goal.terms <= goal.terms.at(self.values))
-
-    def _most(self, workers: Sum) -> int:
-        return self.choices.program.range(workers)[1]
 
     def spare_at_risk(self) -> None:
         """Give out the fewest GPUs at risk; other runs of the same weight may start instead."""

@@ -5,7 +5,7 @@ Each figure is that of one worker on each of a class's hosts; a stage sums it ov
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -124,6 +124,38 @@ def worth_at_best(choices: Choices, values: Sequence[int]) -> int:
                 own = choices.classes[index]
                 worth += choices.starts(own).at(values) * (own.ask.tasks or 0) * appraisal.least
     return worth
+
+
+AROUND = 8
+"""Workers about the even level that are counted one by one."""
+
+
+def even_level(most: Sequence[int], workers: int) -> int:
+    """Return how many workers each offering has where they are spread evenly, at most so many."""
+    level, left = 0, min(workers, sum(most))
+    for place, upper in enumerate(sorted(most)):
+        offerings = len(most) - place
+        if (upper - level) * offerings >= left:
+            return level + -(-left // offerings)
+        left -= (upper - level) * offerings
+        level = upper
+    return level
+
+
+def steps_up(most: int, level: int) -> Iterator[tuple[int, int]]:
+    """Yield sizes and costs that add up to a square: a worker more costs one, three, five ...
+
+    One by one about the even level; what lies far below or above it is one step each, at the cost
+    that it has on average.
+    """
+    low, high = max(0, level - AROUND), min(most, level + AROUND)
+    low = min(low, most)
+    if low:
+        yield low, low
+    for number in range(low, high):
+        yield 1, 2 * number + 1
+    if high < most:
+        yield most - high, most + high
 
 
 def summed(choices: Choices, figure: Figure) -> Sum:
