@@ -114,6 +114,7 @@ class _Outcomes:
         is_bought = any(seat.host.offering for seat in seats)
         tables = self._tables_of(each, self._money.spent(each, seats))
         told = tables.of(run.name)
+        estimate = self._money.estimate(each, seats)
         array = self._array(run, len(starts))
         rest = None
         if array and array.waiting:
@@ -126,12 +127,12 @@ class _Outcomes:
             workers=workers_of(starts),
             profile=ask.profile,
             value=self._money.value(each, run.name, seats),
-            estimate=self._money.estimate(each, seats),
+            estimate=estimate,
             scores=tables.standing.scores(run.name),
             fallbacks=fallbacks(tables.standing, seats),
             rejected=told.rows,
             same_as=told.same_as,
-            asked_and_got=asked_and_got(ask, seats),
+            asked_and_got=(*asked_and_got(ask, seats), *self._money.got(each, seats, estimate)),
             array=array,
             reason=rest,
         )

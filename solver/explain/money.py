@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from stowplan.model.decision import Estimate, Value
+from stowplan.model.decision import Estimate, Got, Value
 from stowplan.model.estimating.estimate import estimate
+from stowplan.model.estimating.token import rate_in
 from stowplan.model.holds import holding
 from stowplan.model.money import usd_of
 from stowplan.solver.asks import Ask, RunClass
@@ -63,6 +64,36 @@ class Money:
                 [] if running else [purse.name for purse in priced.purses],
             )
         return self._estimates[key]
+
+    def got(self, each: RunClass, seats: Sequence[Seat], told: Estimate | None) -> Iterator[Got]:
+        """Yield each wish and limit of money and time that a run set, with what it got."""
+        if each.ask.work is None or told is None:
+            return
+        asked = each.ask.work.run.placement
+        rate = f"{told.rate_usd_per_hour:,f} USD an hour"
+        if asked.interruptible != "allow":
+            can = any(seat.host.offering and seat.host.offering.interruptible for seat in seats)
+            got = "can be interrupted" if can else "can't be interrupted"
+            yield Got(rule="interruptible", asked=asked.interruptible, got=got)
+        if asked.pool is not None:
+            pools = {seat.host.machine.byoc_pool for seat in seats}
+            got = asked.pool if pools == {asked.pool} else "another host: none there is free"
+            yield Got(rule="pool", asked=asked.pool, got=got)
+        if asked.max_rate_usd_per_hour is not None:
+            most = f"at most {asked.max_rate_usd_per_hour:,f} USD an hour"
+            yield Got(rule="max_rate", asked=most, got=rate)
+        elif asked.if_match is not None:
+            most = f"the estimate's {usd_of(rate_in(asked.if_match)):,f} USD an hour"
+            yield Got(rule="if_match", asked=most, got=rate)
+        if asked.max_cost_usd is not None:
+            cost = (
+                f"{told.cost_usd.p50} USD expected" if told.cost_usd else "no total: see unverified"
+            )
+            yield Got(rule="max_cost", asked=f"at most {asked.max_cost_usd:,f} USD", got=cost)
+        if asked.complete_by is not None:
+            ends = f"{told.finish.p90} at worst" if told.finish else "no end: see unverified"
+            by = asked.complete_by.isoformat().replace("+00:00", "Z")
+            yield Got(rule="complete_by", asked=f"by {by}", got=ends)
 
     def _left_to(self, each: RunClass) -> dict[str, list[Standing]]:
         """Return what the cycle left the workers of each run of a class, by the run's name.
