@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from stowplan.model.decision import Scores
+from stowplan.model.estimating.parts import needs_of
 from stowplan.model.money import MICRO
 from stowplan.solver import points
 from stowplan.solver.asks import RunClass
@@ -179,7 +180,7 @@ class Standing:
                 fit=_mean([self._fit(place) for place in places]),
                 time_to_result=self._share_of_best(places, "finish_s"),
                 cost_to_complete=self._share_of_best(places, "cost"),
-                recovery_value=1.0,
+                recovery_value=_mean([self._kept(place) for place in places]),
                 health=_mean([self.figures.health[place] for place in places]),
                 points=round(_mean([each / points.POINT for each in own]), 3),
             )
@@ -191,6 +192,16 @@ class Standing:
             used = fit(self.situation.eligibility.prices, self.each.ask)
             return int(used[place]) / MICRO
         return self.figures.fit[place]
+
+    def _kept(self, place: int) -> float:
+        """Return the share of the work that an interruption half-way leaves: all where there is
+        none; half of what lies between two saves is lost, or half of all."""
+        priced = self.situation.eligibility.prices.of(self.each.ask)
+        if priced is None or not priced.interruptible[place]:
+            return 1.0
+        interval, whole = needs_of(priced.work.run).interval_s, max(1, int(priced.seconds[place]))
+        lost = whole if interval is None else min(interval, whole)
+        return 1 - lost / (2 * whole)
 
     def _share_of_best(self, places: Sequence[int], what: Literal["finish_s", "cost"]) -> float:
         """Return what the best host takes of time or money, as a share of what these do."""

@@ -94,3 +94,17 @@ def test_identical_runs_are_matched_rank_by_rank() -> None:
     s = market(offering("a", "1"), offering("b", "2"), runs=[wants("x"), wants("y")])
     values = [placed(s, name).value for name in "xy"]
     assert sorted(str(value.reference) for value in values if value) == ["1", "2"]
+
+
+@pytest.mark.parametrize(("saves", "kept"), [({"interval_s": 900}, 0.875), (None, 0.5)])
+def test_scores_say_what_an_interruption_leaves(saves: Document | None, kept: float) -> None:
+    # Of an hour, half of 15 of 60 minutes is lost: an eighth; without saves half of all.
+    s = market(offering("spot", **SPOT), runs=[wants("r") | {"checkpoint": saves}])
+    assert placed(s, "r").scores.recovery_value == kept
+
+
+def test_scores_say_how_far_the_host_is_from_the_best() -> None:
+    # Balanced takes the rate of 1.00, which ends after 2 h for 2.00; the best is 1 h for 1.50.
+    s = market(offering("slow", startup=SLOW), offering("quick", "1.5"), runs=[wants("r")])
+    scores = placed(s, "r").scores
+    assert (scores.cost_to_complete, scores.time_to_result) == (0.75, 0.5)
