@@ -126,6 +126,13 @@ def outlooks(run: Run, tariffs: Tariffs, running: Mapping[str | None, Likely | N
     )
 
 
+def startups(run: Run, tariffs: Tariffs) -> Whole:
+    """Return how long each host takes until a run does useful work; two rows, p50 and p90."""
+    needs = needs_of(run)
+    starts: Whole = tariffs.start_s + _loading(needs.image_mib, needs.restore_mib, tariffs)
+    return starts
+
+
 def _loading(image_mib: int, saved_mib: int, tariffs: Tariffs) -> Whole:
     loading: Whole = np.zeros_like(tariffs.pull)
     if image_mib:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from stowplan.model.estimating.columns import Whole, over, product
 from stowplan.model.estimating.duration import Likely, RunningTime, as_written, running_time
-from stowplan.model.estimating.estimates import Outlooks, Tariffs, outlooks, tariffs_of
+from stowplan.model.estimating.estimates import Outlooks, Tariffs, outlooks, startups, tariffs_of
 from stowplan.model.estimating.token import rate_in
 from stowplan.model.money import HOUR_S, MICRO, in_cents, micro_of, written
 from stowplan.model.snapshot import Snapshot
@@ -59,6 +59,8 @@ class Priced:
     cost_p90: Ints
     finish_s: Ints
     finish_p90_s: Ints
+    start_s: Ints
+    """Until it does useful work, likely."""
     rate: Ints
     """An hour, of one worker's host; micro-dollars."""
     ranked_rate: Ints
@@ -164,6 +166,7 @@ class Prices:
             cost_p90=_ints(seen.cost[1]),
             finish_s=_ints(seen.finish_s[0]),
             finish_p90_s=_ints(seen.finish_s[1]),
+            start_s=_ints(startups(work.run, columns)[0]),
             rate=self._rates.rate,
             ranked_rate=self._rates.ranked,
             risked=_ints(seen.risked),
@@ -229,11 +232,6 @@ class Prices:
     def health(self) -> Ints:
         """By host: its health in millionths; of a machine, the share of its GPUs that have it."""
         return np.array([_health(host) for host in self.hosts], np.int64)
-
-    @cached_property
-    def start_s(self) -> Ints:
-        """By host: how long it likely takes until it can pull an image."""
-        return np.array([host.tariff.start_s.p50 for host in self.hosts], np.int64)
 
     @cached_property
     def warm(self) -> Bools:

@@ -68,6 +68,12 @@ def fit(prices: Prices, ask: Ask) -> Ints:
     return np.minimum(ask.gpus or ask.millicores, whole) * MICRO // whole
 
 
+def _start(prices: Prices, ask: Ask) -> Ints:
+    priced = prices.of(ask)
+    assert priced is not None  # only then do profiles choose
+    return priced.start_s
+
+
 def _warm(prices: Prices, _: Ask) -> Ints:
     return prices.warm.astype(np.int64)
 
@@ -103,7 +109,7 @@ FAILED = Preference(
 )
 OWN: Sequence[Preference] = (
     Preference("health", lambda prices, _: prices.health, True, ("balanced",)),
-    Preference("start", lambda prices, _: prices.start_s, False, ("balanced",)),
+    Preference("start", _start, False, ("balanced",)),
     Preference("warm", _warm, True, ("cost",)),
     Preference("fit", fit, True, ("balanced", "cost")),
     Preference("warm_at_last", _warm, True, ("balanced",)),

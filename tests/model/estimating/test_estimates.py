@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from stowplan.model.estimating.columns import column, product
 from stowplan.model.estimating.duration import Likely
-from stowplan.model.estimating.estimates import Outlooks, outlooks, tariffs_of
+from stowplan.model.estimating.estimates import Outlooks, outlooks, startups, tariffs_of
 from stowplan.model.estimating.outlook import outlook, risked
+from stowplan.model.estimating.parts import first_start, needs_of
 from stowplan.model.estimating.tariff import Tariff
 from stowplan.model.fleet import Starts
 from stowplan.model.runs import Run
@@ -48,6 +49,16 @@ def test_many_hosts_at_once_are_as_one_by_one(
 ) -> None:
     table = tariffs_of(*zip(*hosts, strict=True))
     assert_alike(outlooks(run, table, running), run, hosts, running)
+
+
+@examples(100)
+@given(runs(), st.lists(tariffs(), min_size=1, max_size=8))
+def test_starts_of_many_hosts_are_as_one_by_one(run: Run, hosts: list[Tariff]) -> None:
+    table = tariffs_of(hosts, [None] * len(hosts))
+    alone = [
+        [first_start(needs_of(run), host, level).seconds for host in hosts] for level in (0, 1)
+    ]
+    assert startups(run, table).tolist() == alone
 
 
 def test_figures_beyond_64_bits_are_exact() -> None:

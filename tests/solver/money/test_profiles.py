@@ -61,6 +61,18 @@ def test_cost_takes_the_warm_one_before_the_better_fit_and_balanced_the_better_f
     assert places(market(warm, fit, runs=[wants("r")])) == {"r": ["fit#1"]}
 
 
+def test_the_sooner_start_counts_the_image_and_what_is_read_back() -> None:
+    # A boots in 100 s and pulls 10,000 MiB at 50 a second: 300 s. B boots in 200 s and pulls at 500.
+    def startup(boot: int, pull: int) -> dict[str, int]:
+        return {"boot_p50_s": boot, "boot_p90_s": boot, "pull_mib_per_s": pull, "warm_s": 0}
+
+    quick_boot = offering("a", startup=startup(100, 50))
+    quick_pull = offering("b", startup=startup(200, 500))
+    large = run("r", 1, expected_duration_s=3600, image_mib=10_000)
+    assert places(market(quick_boot, quick_pull, runs=[large])) == {"r": ["b#1"]}
+    assert places(market(quick_boot, quick_pull, runs=[wants("r")])) == {"r": ["a#1"]}
+
+
 def test_regrets_that_do_not_add_up_exactly_are_refused_with_the_run_s_name() -> None:
     s = market(
         offering("a"), offering("b", "900000000"), runs=[
