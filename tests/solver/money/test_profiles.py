@@ -62,7 +62,7 @@ def test_cost_takes_the_warm_one_before_the_better_fit_and_balanced_the_better_f
 
 
 def test_the_sooner_start_counts_the_image_and_what_is_read_back() -> None:
-    # A boots in 100 s and pulls 10,000 MiB at 50 a second: 300 s. B boots in 200 s and pulls at 500.
+    # 10,000 MiB: a boots in 100 s and pulls in 200 s; b boots in 200 s and pulls in 20 s.
     def startup(boot: int, pull: int) -> dict[str, int]:
         return {"boot_p50_s": boot, "boot_p90_s": boot, "pull_mib_per_s": pull, "warm_s": 0}
 
