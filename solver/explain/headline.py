@@ -68,10 +68,12 @@ class Headline:
 
 
 def _of_offerings(why: Why, reason: Reason) -> Reason:
-    """Return NO_OFFERING_FITS where there are only offerings, and each is too small."""
+    """Return NO_OFFERING_FITS where there are only offerings, and none is large enough."""
     small = {Code.INSUFFICIENT_GPUS, Code.INSUFFICIENT_CPU, Code.INSUFFICIENT_MEMORY}
     if reason.code not in small or not all(each.host.offering for each in why.verdicts):
         return reason
+    if any(each.rule.bars for verdict in why.verdicts for each in verdict.empty[:1]):
+        return reason  # one would do, but for what it costs
     return Reason.of(Code.NO_OFFERING_FITS, reason.message, **reason.numbers)
 
 

@@ -1,8 +1,8 @@
 """Which host comes nearest to taking a run that no host could ever take, and what keeps it out.
 
 Nearest are hosts that are all that the run asks for and kept out by their own side: down, stale,
-closed, withheld, reserved. Then those that match and are too small; then those that the run's own
-asks exclude, the fewer the better.
+closed, withheld, reserved. Then machines that match and are too small; then hosts that the run's
+own asks exclude, the fewer the better; offerings that are too small come last.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from stowplan.model.reasons import Code, Reason
 from stowplan.solver.asks import Ask
 from stowplan.solver.eligibility import Failing
 from stowplan.solver.explain.waiting import Verdict
+from stowplan.solver.hosts import Host
 
 
 class Side(IntEnum):
@@ -25,6 +26,8 @@ class Side(IntEnum):
     """The machine is too small, or too little of it is sound."""
     RUN = 2
     """What the run itself asks for."""
+    LARGER = 3
+    """An offering is too small: nobody can make it larger, and others may do."""
 
 
 _SIDES = {
@@ -58,28 +61,33 @@ def nearest(ask: Ask, verdicts: Sequence[Verdict]) -> Verdict:
 
 def telling(verdict: Verdict) -> Reason:
     """Return the first of the reasons that keep the run farthest from a host."""
-    farthest = max(_side(failing) for failing in verdict.empty)
-    return next(each.reason for each in verdict.empty if _side(each) == farthest)
+    sides = [_side(failing, verdict.host) for failing in verdict.empty]
+    return verdict.empty[sides.index(max(sides))].reason
 
 
 def is_kept_out_by_itself(verdict: Verdict) -> bool:
     """Whether only the host's own side keeps the run out."""
-    return bool(verdict.empty) and all(_side(each) == Side.HOST for each in verdict.empty)
+    return bool(verdict.empty) and all(
+        _side(each, verdict.host) == Side.HOST for each in verdict.empty
+    )
 
 
-def _side(failing: Failing) -> Side:
+def _side(failing: Failing, host: Host) -> Side:
     if failing.reason.code == Code.GPU_FAULTED:
         return Side.HOST
     if failing.reason.code == Code.NO_MATCHING_GPU:
         return Side.RUN
-    return next((side for side, rules in _SIDES.items() if failing.rule.name in rules), Side.RUN)
+    names = _SIDES.items()
+    side = next((side for side, rules in names if failing.rule.name in rules), Side.RUN)
+    return Side.LARGER if side == Side.SIZE and host.offering else side
 
 
 def _distance(ask: Ask, verdict: Verdict) -> tuple[int, int, int, float, int, str]:
     host, failing = verdict.host, verdict.empty
-    sides = [_side(each) for each in failing]
-    if ask.gpus > len(host.empty.devices) and Side.SIZE not in sides:
-        sides.append(Side.SIZE)
+    sides = [_side(each, host) for each in failing]
+    too_small = Side.LARGER if host.offering else Side.SIZE
+    if ask.gpus > len(host.empty.devices) and too_small not in sides:
+        sides.append(too_small)
     cost = sum(NEVER if each.rule.cost is None else each.rule.cost for each in failing)
     asked = [each.rule.name for each in failing if each.rule.name in _ASKS]
     passed = _ASKS.index(asked[0]) if asked else len(_ASKS)

@@ -117,3 +117,14 @@ def test_an_offering_counts_once_warm_or_not() -> None:
 def test_a_run_that_asks_for_nothing_finds_nothing_where_all_is_sold_out() -> None:
     s = market(offering("a", available=0), runs=[run("r", expected_duration_s=600)])
     assert headline(s, "r").code == Code.NO_CAPACITY_NOW
+
+
+def test_the_run_s_own_limit_is_told_before_an_offering_that_is_too_small() -> None:
+    s = market(
+        offering("small", "1", gpus=1),
+        offering("large", "8"),
+        runs=[wants("r", 8, max_rate_usd_per_hour="2")],
+    )
+    told = headline(s, "r")
+    assert told.code == Code.EXCEEDS_MAX_RATE
+    assert told.message.startswith("the nearest, large: 8.00 USD an hour, and at most 2.00 allowed")
