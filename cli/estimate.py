@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from stowplan.cli.formats import as_json
-from stowplan.cli.talk import Failed, put, warn
+from stowplan.cli.talk import Failed, put, shown_working, warn
 
 if TYPE_CHECKING:
     from stowplan.model.decision import Estimate
@@ -62,21 +62,27 @@ def estimate(
     from stowplan.solver.pricing import Market
     from stowplan.solver.settings import Settings
 
-    asked = load(snapshot)
-    wanted = _run(asked, run)
-    settings = Settings.of(asked, profile=cast("Profile | None", profile))  # one of the choices
-    market = Market(asked, settings)
-    ranking = market.ranked(wanted)
-    if isinstance(ranking, Reason):
-        raise Failed([f"error: {run}: {ranking.code}: {ranking.message}"], code=NOWHERE)
-    chosen = _host(ranking, host)
-    told = ranking.estimate(chosen) if chosen else None
-    token = _token(ranking, chosen, told) if chosen and told else None
-    if form == "json":
-        put(as_json(json.dumps(_record(run, chosen, told, token), indent=1)))
-        warn(_reasons(ranking) if told is None else ())
-    else:
-        put(_page(ranking, top, chosen, told, token))
+    with shown_working("estimating") as say:
+        if snapshot != "-":  # it may be typed
+            say("reading")
+        asked = load(snapshot)
+        wanted = _run(asked, run)
+        say("pricing")
+        settings = Settings.of(asked, profile=cast("Profile | None", profile))  # one of the choices
+        ranking = Market(asked, settings).ranked(wanted)
+        if isinstance(ranking, Reason):
+            if form == "json":
+                put(_json(run, None, None, None))
+            raise Failed([f"error: {run}: {ranking.code}: {ranking.message}"], code=NOWHERE)
+        chosen = _host(ranking, host)
+        told = ranking.estimate(chosen) if chosen else None
+        token = _token(ranking, chosen, told) if chosen and told else None
+        if form == "json":
+            text, warnings = _json(run, chosen, told, token), [] if told else _reasons(ranking)
+        else:
+            text, warnings = _page(ranking, top, chosen, told, token), []
+    put(text)
+    warn(warnings)
     if told is None:
         ctx.exit(NOWHERE)
 
@@ -127,21 +133,21 @@ def _token(ranking: Ranking, host: str, told: Estimate) -> str:
     return token_of(ranking.run, host, rate, told.valid_until)
 
 
-def _record(
-    run: str, host: str | None, told: Estimate | None, token: str | None
-) -> dict[str, object]:
-    """Return what `-o json` writes."""
+def _json(run: str, host: str | None, told: Estimate | None, token: str | None) -> str:
+    """Return what `-o json` writes; nulls where no host takes the run."""
     estimate = told.model_dump(mode="json") if told else None
-    return {"run": run, "host": host, "estimate": estimate, "if_match": token}
+    record = {"run": run, "host": host, "estimate": estimate, "if_match": token}
+    return as_json(json.dumps(record, indent=1))
 
 
 def _reasons(ranking: Ranking) -> list[str]:
+    from stowplan.cli.render.estimate import by_code
     from stowplan.cli.render.text import counted
 
     return [
-        f"{counted(len(row.hosts), 'host')}, e.g. {row.hosts[0]}: "
-        f"{row.reasons[0].code}: {row.reasons[0].message}"
-        for row in ranking.out
+        f"{counted(sum(len(row.hosts) for row in alike), 'host')}, e.g. {alike[0].hosts[0]}: "
+        f"{code}: {alike[0].reasons[0].message}"
+        for code, alike in by_code(ranking.out)
     ]
 
 

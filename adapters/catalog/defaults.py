@@ -38,7 +38,7 @@ _STARTS = {
 _BETWEEN = ("running state", "pod start", "loading")
 """After creation and before readiness: counted from creation, which is never too little."""
 _UNKNOWN = ("", "unknown")
-PROPOSED = ", proposed"
+PROPOSED = "proposed"
 """Said of startup times that are no measurement."""
 
 
@@ -124,10 +124,12 @@ def _defaults(row: Mapping[str, str], file: str, line: int) -> Defaults:
             notes.append(Note("billing_starts", "between" if starts else "strange", told))
     columns = (name for name in row if name.endswith("_proposed"))
     proposed = any(row[name].lower() not in _UNKNOWN for name in columns)
-    stands = f"{Path(file).name}, line {line}"
-    for part, source in (("billing", stands), ("startup", f"{stands}{PROPOSED * proposed}")):
+    source = row.get("source") or f"{Path(file).name}, line {line}"
+    for part in ("billing", "startup"):
         if parts[part]:
             parts[part]["source"] = source
+    if proposed and parts["startup"]:
+        parts["startup"]["source"] = f"{PROPOSED}; {source}"
     return Defaults(row["provider"], file, line, parts, tuple(notes), proposed)
 
 

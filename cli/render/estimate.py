@@ -31,13 +31,19 @@ def add_ranking(page: Page, ranking: Ranking, top: int) -> None:
     best, others = ranking.best(top), len(ranking.order) - top
     by = _BY[ranking.measure]
     why = "" if ranking.measure == _own(ranking.profile) else ", for no running time is known"
-    told = f"{counted(len(ranking.order), 'host')} would take it; by {by} ({ranking.profile}{why})"
+    what = f"one of its {counted(ranking.run.array.size, 'element')}" if ranking.run.array else "it"
+    told = f"{counted(len(ranking.order), 'host')} would take {what}"
+    told += f"; by {by} ({ranking.profile}{why})" if best else ""
     page.add(words((ranking.run.name, "bold"), f"  {told}"))
     if not best:
         return
     page.space()
     grid = table(_COLUMNS, right=_COLUMNS[1:4])
-    page.add_rows(grid, [_host(host) for host in best])
+    warm = {host.name for host in best if ranking.market.named[host.name].is_warm}
+    rows = [
+        _host(host, is_best=not place, is_warm=host.name in warm) for place, host in enumerate(best)
+    ]
+    page.add_rows(grid, rows, names="HOST")
     if others > 0:
         page.add(words((f"and {others:,} more: --top {len(ranking.order)}", "dim")))
 
@@ -54,7 +60,7 @@ def add_estimate(page: Page, host: str, told: Estimate, token: str) -> None:
         page.add(words("nobody knows how long it runs: no total"), 2)
     rate = dollars(micro_of(told.rate_usd_per_hour))
     ends = in_cents(micro_of(told.startup_teardown_usd))
-    page.add(words(f"{rate} USD an hour; starting and ending cost {ends}"), 2)
+    page.add(words(f"{rate} USD an hour; starting and ending cost {ends} USD"), 2)
     page.space()
     add_lines(page, told, 2)
     page.space()
@@ -76,10 +82,7 @@ def add_out(page: Page, out: Sequence[OutHosts]) -> None:
     """Add how many hosts wouldn't take the run, and why: by the deciding reason."""
     if not out:
         return
-    groups: dict[str, list[OutHosts]] = {}
-    for row in out:
-        groups.setdefault(row.reasons[0].code, []).append(row)
-    ordered = sorted(groups.items(), key=lambda each: -sum(len(row.hosts) for row in each[1]))
+    ordered = by_code(out)
     number = sum(len(row.hosts) for row in out)
     page.heading(f"Not: {counted(number, 'host')}")
     grid = table(("hosts", "names", "code", "why"), right=("hosts",), whole=("code",))
@@ -92,23 +95,32 @@ def add_out(page: Page, out: Sequence[OutHosts]) -> None:
             message = f"e.g. {message}"
         lead = (counted(len(hosts), "host"), folded(hosts, max(14, page.width // 4)))
         rows.append((*lead, code, words(message)))
-    page.add_rows(grid, rows, 2)
+    page.add_rows(grid, rows, 2, names="names")
     if left := ordered[MOST_OUT:]:
         hidden = sum(len(row.hosts) for _, alike in left for row in alike)
         page.add(words((f"{counted(hidden, 'more host')}: {', '.join(c for c, _ in left)}", "dim")))
+
+
+def by_code(out: Sequence[OutHosts]) -> list[tuple[str, list[OutHosts]]]:
+    """Group rows by their deciding reason, that of most hosts first."""
+    groups: dict[str, list[OutHosts]] = {}
+    for row in out:
+        groups.setdefault(row.reasons[0].code, []).append(row)
+    return sorted(groups.items(), key=lambda each: -sum(len(row.hosts) for row in each[1]))
 
 
 def _own(profile: str) -> str:
     return {"balanced": "usd_per_hour", "cost": "cost_usd", "speed": "finish_s"}[profile]
 
 
-def _host(host: RankedHost) -> tuple[str, ...]:
+def _host(host: RankedHost, *, is_best: bool, is_warm: bool) -> tuple[str, ...]:
     cost = (
         f"{in_cents(host.cost.p50)} ({in_cents(host.cost.p90)})" if host.is_total else "not known"
     )
     ends = _lasts(host.finish_s) if host.is_total else f"starts {_lasts(host.finish_s)}"
     notes = [
-        *(["as good"] if host.is_as_good else []),
+        *(["best" if is_best else "as good"] if host.is_as_good or is_best else []),
+        *(["warm"] if is_warm else []),
         *(["interruptible"] if host.is_interruptible else []),
         *(["machine"] if host.kind == "machine" else []),
     ]

@@ -76,7 +76,7 @@ class Money:
                 f"; {most}{in_cents(likely)} USD to completion, {in_cents(worst)} at worst (p90)"
             )
         if unknown:
-            told += f"; {counted(unknown, 'run')} of unknown length beside" if known else ""
+            told += f"; {counted(unknown, 'run')} of unknown length" if known else ""
             told += "" if known else f"; no running time is known of {counted(unknown, 'run')}"
         return told
 

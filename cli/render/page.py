@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
@@ -13,11 +13,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from stowplan.cli.render.text import printable
+from stowplan.cli.render.text import broken, printable
 
 PIPED_WIDTH = 100
 """Columns of a page that goes to a pipe or a file; `COLUMNS` overrides it."""
 NARROWEST = 40
+NARROWEST_NAME = 24
+WRAPPED_NAME = 32
+"""Columns of long names where others are wrapped too."""
 MOST_DRAWN = 1000
 """More rows than this are written without colour, and not wrapped."""
 
@@ -66,9 +69,16 @@ class Page:
                 return
         self._console.print(Padding(renderable, (0, 0, 0, indent)) if indent else renderable)
 
-    def add_rows(self, grid: Table, rows: Sequence[Sequence[str | Text]], indent: int = 0) -> None:
+    def add_rows(
+        self,
+        grid: Table,
+        rows: Sequence[Sequence[str | Text]],
+        indent: int = 0,
+        names: str | None = None,
+    ) -> None:
         """Add a table with these rows; one of thousands without colour, and never wrapped.
 
+        Where it is too wide, the column of `names` is cut at the slashes of long ones.
         Rich takes a third of a millisecond for each cell, so that what needs neither colour nor
         wrapping is written without it.
         """
@@ -78,6 +88,9 @@ class Page:
         if len(rows) > MOST_DRAWN or (fits and not self._colour):
             self._out.writelines(f"{' ' * indent}{line}\n" for line in lines)
             return
+        for column, told in enumerate(grid.columns):
+            if told.header == names:
+                rows = [*_broken(rows, column, indent + max(map(width_of, lines)) - self.width)]
         for row in rows:
             grid.add_row(*row)
         self.add(grid, indent)
@@ -117,6 +130,18 @@ def _lines(grid: Table, rows: Sequence[Sequence[str]]) -> list[str]:
         )
         lines.append("  ".join(cells).rstrip())
     return lines
+
+
+def _broken(
+    rows: Sequence[Sequence[str | Text]], column: int, over: int
+) -> Iterator[Sequence[str | Text]]:
+    """Yield the rows with the names of a column cut to make up for what is too wide."""
+    named = [row[column] for row in rows]
+    room = max(width_of(name) for name in named if isinstance(name, str)) - over
+    room = room if room >= NARROWEST_NAME else WRAPPED_NAME
+    for row, name in zip(rows, named, strict=True):
+        told = broken(name, room) if isinstance(name, str) else name
+        yield (*row[:column], told, *row[column + 1 :])
 
 
 def words(*parts: str | tuple[str, str]) -> Text:

@@ -52,7 +52,7 @@ def _add_table(page: Page, rows: Sequence[PlacedRun | StayingRun], money: Money)
         hidden = {"POINTS", *(() if any(told["DEVICES"] for told in cells) else ("DEVICES",))}
         names = [*(name for name in names if name not in hidden), "USD/H", "USD IN ALL (P90)"]
     grid = table(names, right=("GPUS", "POINTS", "USD/H", "USD IN ALL (P90)"), whole=("OUTCOME",))
-    page.add_rows(grid, [[told[name] for name in names] for told in cells])
+    page.add_rows(grid, [[told[name] for name in names] for told in cells], names="WHERE")
 
 
 def array_words(count: ArrayCount) -> str:

@@ -7,6 +7,8 @@ import re
 from collections.abc import Iterable, Sequence
 
 _NUMBERED = re.compile(r"^(.*?)([0-9]+)([^0-9]*)$", re.DOTALL)
+_PIECE = re.compile(r"(?:[^/,]|,(?! ))*(?:/|, |$)")
+_PART = re.compile(r"[^-_.]*(?:[-_.]|$)")
 _MOST_PIECES = 60
 """More pieces than fit on any line: the rest is counted, not written."""
 
@@ -41,6 +43,22 @@ def folded(names: Iterable[str], room: int = 44) -> str:
         if len(text) <= room or size == 1:
             return printable(text)
     return ""
+
+
+def broken(names: str, room: int) -> str:
+    """Return names in lines of at most `room` characters, cut after a slash or between names.
+
+    A longer part is cut after a hyphen, underscore or dot; without one it stays whole.
+    """
+    lines = [""]
+    parts = (
+        _PART.findall(piece) if len(piece) > room else [piece] for piece in _PIECE.findall(names)
+    )
+    for piece in itertools.chain.from_iterable(parts):
+        if piece and lines[-1] and len(lines[-1]) + len(piece.rstrip()) > room:
+            lines.append("")
+        lines[-1] += piece
+    return "\n".join(line.rstrip() for line in lines)
 
 
 def ranged(numbers: Iterable[int]) -> str:

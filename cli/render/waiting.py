@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from rich.text import Text
+
 from stowplan.cli.render.causes import causes
 from stowplan.cli.render.page import STYLES, Page, table, words
 from stowplan.cli.render.running import array_words
@@ -126,23 +128,25 @@ def _add_hosts(page: Page, rows: list[HostRow], closest: str | None, *, whole: b
     grid = table(("hosts", "names", "code", "why"), right=("hosts",), whole=("code",))
     grid.show_header = False
     room = max(14, page.width // 4)
+    cells: list[Sequence[str | Text]] = []
     if whole:
         for row in rows:
             for number, reason in enumerate(row.reasons):
                 lead = ("", "")
                 if not number:
                     lead = (counted(len(row.hosts), "host"), folded(row.hosts, room))
-                grid.add_row(*lead, reason.code, words(reason.message))
-        page.add(grid, 6)
+                cells.append((*lead, reason.code, words(reason.message)))
+        page.add_rows(grid, cells, 6, names="names")
         return
     groups = _by_code(rows, closest)
     for code, alike in groups[:MOST_GROUPS]:
         hosts = [host for row in alike for host in row.hosts]
         message = alike[0].reasons[0].message
         if len(alike) > 1:
-            message = f"e.g. {alike[0].hosts[0]}: {message}"
-        grid.add_row(counted(len(hosts), "host"), folded(hosts, room), code, words(message))
-    page.add(grid, 6)
+            shown = alike[0].kind == "offering"  # its name stands beside it, and is long
+            message = f"e.g. {message}" if shown else f"e.g. {alike[0].hosts[0]}: {message}"
+        cells.append((counted(len(hosts), "host"), folded(hosts, room), code, words(message)))
+    page.add_rows(grid, cells, 6, names="names")
     if left := groups[MOST_GROUPS:]:
         hidden = sum(len(row.hosts) for _, alike in left for row in alike)
         codes = ", ".join(code for code, _ in left)

@@ -55,7 +55,7 @@ def add_placed(page: Page, decision: Decision) -> None:
                 for row in run.rejected
                 for number, reason in enumerate(row.reasons)
             ]
-            page.add_rows(grid, rows, 6)
+            page.add_rows(grid, rows, 6, names="hosts")
 
 
 def add_fleet(page: Page, decision: Decision, snapshot: Snapshot) -> None:
@@ -103,6 +103,8 @@ def add_account(page: Page, decision: Decision) -> None:
 def _worker(worker: Worker) -> str:
     element = f"element {worker.element}: " if worker.element is not None else ""
     devices = f": {folded(worker.devices, 400)}" if worker.devices else ""
+    if worker.kind == "offering" and worker.devices:  # named after the instance, all of them
+        devices = f": {counted(len(worker.devices), 'GPU')}"
     return f"{element}{worker.host}{devices}"
 
 

@@ -97,10 +97,45 @@ def test_an_impossible_shape_says_so(tmp_path: Path) -> None:
     asked["runs"] = [{"name": "odd", "gpus": {"count": 3}, "machines": 2}]
     path = tmp_path / "odd.yaml"
     path.write_text(yaml.safe_dump(asked, sort_keys=False))
+    said = "error: odd: UNEVEN_SHAPE: 3 GPUs don't divide evenly over 2 machines\n"
     result = estimate(str(path), "odd")
-    assert result.exit_code in (2, 3)
-    assert result.stdout == ""
-    assert result.stderr.startswith("error: ")
+    assert (result.exit_code, result.stdout, result.stderr) == (3, "", said)
+    record = estimate(str(path), "odd", "-o", "json")
+    assert (record.exit_code, record.stderr) == (3, said)
+    assert json.loads(record.stdout) == {
+        "run": "odd", "host": None, "estimate": None, "if_match": None,
+    }  # fmt: skip
+
+
+def test_of_an_array_one_element_is_estimated() -> None:
+    said = estimate(str(SCENARIOS / "alike-spread.yaml"), "sweep").stdout
+    assert "would take one of its 5 elements" in said
+
+
+def test_idle_instances_are_said_to_be_warm() -> None:
+    lines = estimate(str(SCENARIOS / "reuse-before-new.yaml"), "hour").stdout.splitlines()
+    [warm] = [line for line in lines if line.startswith("a100-idle (warm)")]
+    [first] = [line for line in lines if line.startswith("from-the-lab")]
+    assert warm.endswith("  warm")
+    assert first.endswith("best, machine")
+
+
+def test_long_names_are_cut_at_their_slashes(tmp_path: Path) -> None:
+    asked = yaml.safe_load(Path(PROFILES).read_text())
+    name = "aws/us-east-1/us-east-1a/p4d.24xlarge/8xA100-spot"
+    asked["fleet"]["offerings"][1] |= {"name": name, "interruptible": True}
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps(asked, default=str))
+    said = estimate(str(path), "by-cost").stdout
+    assert f"On {name}\n" in said
+    lines = said.splitlines()
+    assert max(map(len, lines)) <= 100
+    [at] = [number for number, line in enumerate(lines) if line.startswith("aws/us-east-1/")]
+    assert lines[at].split()[0].endswith("/")
+    assert "".join(line.split()[0] for line in lines[at : at + 2]) == name
+    placed = CliRunner().invoke(cli, ["solve", str(path)]).stdout
+    assert "p4d.24xlarge/" in placed
+    assert "8xA100-spot#1" in placed
 
 
 def test_a_run_is_kept_to_what_its_estimate_allows(tmp_path: Path) -> None:

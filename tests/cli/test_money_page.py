@@ -32,7 +32,7 @@ def test_a_line_says_what_all_come_to() -> None:
 def test_runs_of_unknown_length_are_counted_beside() -> None:
     said = page("profiles")
     assert "4.40 USD an hour; 7.80 USD to completion" in said  # 3.00 + 2.40 + 2.40
-    assert "1 run of unknown length" in said.replace("\n", " ")
+    assert said.splitlines()[2].endswith("; 1 run of unknown length")
     [unknown] = [line for line in said.splitlines() if line.startswith("unknown")]
     assert unknown.endswith("not known")
 
@@ -62,6 +62,10 @@ def test_wide_shows_the_lines_of_each_estimate_and_what_the_cycle_left() -> None
     said = page("spot-and-checkpoints", "-o", "wide")
     assert "redone work" in said
     assert "10.625 USD in all, within 2 % of the 10.625 it was left" in said
+
+
+def test_wide_counts_the_gpus_of_what_is_bought() -> None:
+    assert "    large#1: 1 GPU\n" in page("joint-beats-one-by-one", "-o", "wide")
 
 
 @pytest.mark.parametrize(

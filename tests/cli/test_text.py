@@ -1,6 +1,6 @@
 import pytest
 
-from stowplan.cli.render.text import folded, printable, ranged, seconds, share
+from stowplan.cli.render.text import broken, folded, printable, ranged, seconds, share
 
 
 @pytest.mark.parametrize(
@@ -65,3 +65,18 @@ def test_figures_have_two_telling_digits() -> None:
     assert [seconds(value) for value in (0.004, 0.25, 3.21, 1234)] == [
         "0.00 s", "0.25 s", "3.2 s", "1,234 s",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("names", "room", "said"),
+    [
+        ("gpu-01", 3, "gpu-\n01"),
+        ("gpu01", 3, "gpu01"),
+        ("aws/east/a/p4d/8xA100", 12, "aws/east/a/\np4d/8xA100"),
+        ("aws/east/p4d#1, +3 more", 15, "aws/east/p4d#1,\n+3 more"),
+        ("a/long-name_of.one/b", 8, "a/long-\nname_of.\none/b"),
+        ("", 8, ""),
+    ],
+)
+def test_long_names_are_cut_after_slashes(names: str, room: int, said: str) -> None:
+    assert broken(names, room) == said

@@ -30,14 +30,13 @@ def test_terms_are_those_of_the_provider_and_written_even_where_they_are_the_usu
     tmp_path: Path,
 ) -> None:
     catalog = read(tmp_path, "AWS,1,0,created (startup billed),180,600,docs", "gcp,60,60,ready,,,x")
-    stands = "terms.csv, line 2"
     assert first(catalog).billing == Billing(
-        increment_s=1, minimum_s=0, starts="creation", source=stands
+        increment_s=1, minimum_s=0, starts="creation", source="docs"
     )
-    assert first(catalog).startup == Startup(boot_p50_s=180, boot_p90_s=600, source=stands)
+    assert first(catalog).startup == Startup(boot_p50_s=180, boot_p90_s=600, source="docs")
     written = catalog.document()["fleet"]["offerings"][0]
     assert written["billing"] == {
-        "increment_s": 1, "minimum_s": 0, "starts": "creation", "source": stands,
+        "increment_s": 1, "minimum_s": 0, "starts": "creation", "source": "docs",
     }  # fmt: skip
     assert said(catalog) == ["unknown for aws: reclaims"]
 
@@ -46,6 +45,8 @@ def test_startup_times_that_a_column_calls_proposed_are_said_to_be(tmp_path: Pat
     header = TERMS.replace("p50_s", "p50_s_proposed")
     catalog = read(tmp_path, "aws,1,60,ready,180,600,x", "gcp,1,60,ready,180,600,x", header=header)
     assert first(catalog).startup.boot_p50_s == 180
+    assert first(catalog).startup.source == "proposed; x"
+    assert first(catalog).billing.source == "x"
     assert said(catalog)[1:] == [
         "startup times are proposals, as their columns say, for aws (line 2)"
     ]
@@ -77,7 +78,7 @@ def test_what_is_unknown_is_left_out_and_said_once_for_providers_alike(tmp_path:
     written = {one["provider"]: one for one in catalog.document()["fleet"]["offerings"]}
     assert "billing" not in written["oci"]
     assert written["oci"]["startup"] == {
-        "boot_p50_s": 240, "boot_p90_s": 1200, "source": "terms.csv, line 2",
+        "boot_p50_s": 240, "boot_p90_s": 1200, "source": "x",
     }  # fmt: skip
     assert not {"billing", "startup"} & written["do"].keys()
     usual = "billing.increment_s, billing.minimum_s, billing.starts"
@@ -94,6 +95,17 @@ def test_reclaims_are_of_interruptible_offers_and_name_their_source(tmp_path: Pa
     assert spot.reclaims == Reclaims(
         per_hour=0.05, uptime_p50_s=2340, source="traces", confidence="low"
     )
+
+
+def test_terms_without_a_source_say_where_they_stand(tmp_path: Path) -> None:
+    header = TERMS.removesuffix(",source")
+    offering = first(read(tmp_path, "aws,1,60,ready,180,600", header=header))
+    assert (offering.billing.source, offering.startup.source) == ("terms.csv, line 2",) * 2
+
+
+def test_of_terms_nothing_is_known_without_a_row(tmp_path: Path) -> None:
+    offering = first(read(tmp_path, "gcp,1,60,ready,180,600,x"))
+    assert (offering.billing, offering.startup, offering.teardown_s) == (Billing(), Startup(), None)
 
 
 def test_what_no_table_can_mean_is_said_with_its_line_and_unknown(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.bound import weight
 from stowplan.solver.choices import Choices
-from stowplan.solver.large.packing import packed
+from stowplan.solver.large.packing import make_room, packed
 from stowplan.solver.layout import Layout
 from stowplan.solver.program.linear import Goal, total
 from stowplan.solver.program.search import Limits, search
@@ -17,6 +17,7 @@ from tests.solver.cycles import (
     broken_rows,
     choices_of,
     class_of,
+    grid_of,
     over_cells,
     signature_of,
     started_in,
@@ -141,3 +142,29 @@ def test_gpus_at_risk_are_spared_unless_runs_that_need_sound_ones_would_be_left_
 def test_nothing_is_packed_where_nothing_starts() -> None:
     choices = over_cells(snapshot([], [run("a", 1)]))
     assert packed(choices, []).weights() == (0,)
+
+
+def test_room_is_made_for_a_missing_run_by_moving_another() -> None:
+    # `any` is on the only H100, and would do as well on the A100, which `picky` can't use.
+    a100 = card(model="NVIDIA A100 80GB")
+    s = snapshot(
+        [machine("h", 1), machine("o", [a100])],
+        [run("any", 1), run("picky", {"count": 1, "models": ["H100"]})],
+    )
+    grid = grid_of(s)
+    layout = Layout(grid)
+    at = {each.name: index for index, each in enumerate(grid.classes)}
+    layout.set(at["any"], 0, 1)
+    layout.start_oldest(at["any"], 1)
+    make_room(layout, [[1], [1]])
+    assert workers_in(layout) == {"h": {"picky": 1}, "o": {"any": 1}}
+    assert layout.started == [[1], [1]]
+
+
+def test_no_room_is_made_where_nothing_can_leave() -> None:
+    s = snapshot([machine("h", 1)], [run("a", 1), run("b", {"count": 1, "models": ["H100"]})])
+    layout = Layout(grid_of(s))
+    layout.set(0, 0, 1)
+    layout.start_oldest(0, 1)
+    make_room(layout, [[1], [1]])
+    assert layout.started == [[1], [0]]
