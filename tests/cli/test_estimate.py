@@ -122,20 +122,21 @@ def test_idle_instances_are_said_to_be_warm() -> None:
 
 def test_long_names_are_cut_at_their_slashes(tmp_path: Path) -> None:
     asked = yaml.safe_load(Path(PROFILES).read_text())
-    name = "aws/us-east-1/us-east-1a/p4d.24xlarge/8xA100-spot"
-    asked["fleet"]["offerings"][1] |= {"name": name, "interruptible": True}
+    name = "gcp/northamerica-northeast2/northamerica-northeast2-b/g2-standard-32/1xL4-spot"
+    asked["fleet"]["offerings"][1]["name"] = name
     path = tmp_path / "long.json"
     path.write_text(json.dumps(asked, default=str))
     said = estimate(str(path), "by-cost").stdout
     assert f"On {name}\n" in said
     lines = said.splitlines()
     assert max(map(len, lines)) <= 100
-    [at] = [number for number, line in enumerate(lines) if line.startswith("aws/us-east-1/")]
+    [at] = [number for number, line in enumerate(lines) if line.startswith("gcp/")]
     assert lines[at].split()[0].endswith("/")
     assert "".join(line.split()[0] for line in lines[at : at + 2]) == name
     placed = CliRunner().invoke(cli, ["solve", str(path)]).stdout
-    assert "p4d.24xlarge/" in placed
-    assert "8xA100-spot#1" in placed
+    assert "  gcp/northamerica-northeast2/ " in placed
+    assert "  1xL4-spot#1\n" in placed
+    assert max(map(len, placed.splitlines())) <= 100
 
 
 def test_a_run_is_kept_to_what_its_estimate_allows(tmp_path: Path) -> None:
