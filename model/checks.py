@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from stowplan.model.errors import Again, Item, Path, Problem
 from stowplan.model.estimating.token import rate_in
 from stowplan.model.holds import holding
+from stowplan.model.instances import warm_name
 from stowplan.model.ranges import holds_range
 from stowplan.model.roadmap import refused
 from stowplan.model.runs import Gpus, PerGpu, Run
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 def problems_of(snapshot: Snapshot) -> Iterator[Problem]:
     """Yield everything in which a snapshot disagrees with itself, or asks what isn't built."""
     yield from _names_twice(snapshot)
+    yield from _hosts_twice(snapshot)
     for machine in snapshot.fleet.machines:
         where: Path = ("fleet", "machines", Item(machine.name))
         yield from _twice((device.id for device in machine.devices), (*where, "devices"), "GPU id")
@@ -53,6 +55,19 @@ def _names_twice(snapshot: Snapshot) -> Iterator[Problem]:
     }
     for path, items in lists.items():
         yield from _twice((item.name for item in items), path, "name")
+
+
+def _hosts_twice(snapshot: Snapshot) -> Iterator[Problem]:
+    """Find machines and offerings that share a name, warm instances under theirs."""
+    names = {machine.name: "a machine" for machine in snapshot.fleet.machines}
+    for offering in dict.fromkeys(each.name for each in snapshot.fleet.offerings):
+        for name in (offering, warm_name(offering)):
+            if name in names:
+                path: Path = ("fleet", "offerings", Item(offering), "name")
+                told = f"{names[name]} is called '{name}' already"
+                told += ", as its idle instances are" if name != offering else ""
+                yield Problem(path, told, "every host needs a name of its own")
+            names[name] = "another offering"
 
 
 def _twice(names: Iterable[str], path: Path, what: str) -> Iterator[Problem]:

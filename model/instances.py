@@ -47,6 +47,11 @@ def instance_names(offering: str, number: int, taken: Container[str]) -> Iterato
     return islice((name for name in names if name not in taken), number)
 
 
+def warm_name(offering: str) -> str:
+    """Return what an offering's idle instances are called together, as a host beside it."""
+    return f"{offering} (warm)"
+
+
 def offering_named(instance: str) -> str:
     """Return the offering that an instance's name tells."""
     return instance.rpartition("#")[0]

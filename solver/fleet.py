@@ -13,7 +13,7 @@ from stowplan.model.estimating.hosts import machine_tariffs
 from stowplan.model.estimating.tariff import Tariff, offering_tariff
 from stowplan.model.fleet import Drive, Machine, Offering
 from stowplan.model.holds import is_fresh
-from stowplan.model.instances import as_machine, instance_names, instances_of, sites_of
+from stowplan.model.instances import as_machine, instance_names, instances_of, sites_of, warm_name
 from stowplan.model.room import Room, empty_room, free_room
 from stowplan.model.snapshot import Snapshot
 from stowplan.model.topology import are_near, has_rdma, site_of
@@ -131,7 +131,7 @@ def _offerings(snapshot: Snapshot, told: _Told) -> Iterator[_Read]:
             if is_warm and not warm:
                 continue
             host = Host(
-                name=f"{offering.name} (warm)" if is_warm else offering.name,
+                name=warm_name(offering.name) if is_warm else offering.name,
                 machine=shape.machine,
                 labels={},
                 age_s=0,

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 MOST_OUT = 8
 """Kinds of hosts that wouldn't take the run which are shown."""
+ROOMY = 96
+"""Columns of a page on which long names and their figures go side by side."""
 _BY = {
     "usd_per_hour": "the lowest rate",
     "cost_usd": "the lowest expected cost",
@@ -43,7 +45,13 @@ def add_ranking(page: Page, ranking: Ranking, top: int) -> None:
     rows = [
         _host(host, is_best=not place, is_warm=host.name in warm) for place, host in enumerate(best)
     ]
-    page.add_rows(grid, rows, names="HOST")
+    if page.width < ROOMY and any(len(host.name) > page.width // 4 for host in best):
+        for name, rate, cost, ends, notes in rows:
+            page.add(words((name, "bold")))
+            told = f"{rate} USD/h, {cost} USD in all, done after {ends}"
+            page.add(words(f"{told}; {notes}" if notes else told), 2)
+    else:
+        page.add_rows(grid, rows, names="HOST")
     if others > 0:
         page.add(words((f"and {others:,} more: --top {len(ranking.order)}", "dim")))
 
@@ -113,7 +121,7 @@ def _own(profile: str) -> str:
     return {"balanced": "usd_per_hour", "cost": "cost_usd", "speed": "finish_s"}[profile]
 
 
-def _host(host: RankedHost, *, is_best: bool, is_warm: bool) -> tuple[str, ...]:
+def _host(host: RankedHost, *, is_best: bool, is_warm: bool) -> tuple[str, str, str, str, str]:
     cost = (
         f"{in_cents(host.cost.p50)} ({in_cents(host.cost.p90)})" if host.is_total else "not known"
     )

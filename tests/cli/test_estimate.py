@@ -133,6 +133,8 @@ def test_long_names_are_cut_at_their_slashes(tmp_path: Path) -> None:
     [at] = [number for number, line in enumerate(lines) if line.startswith("gcp/")]
     assert lines[at].split()[0].endswith("/")
     assert "".join(line.split()[0] for line in lines[at : at + 2]) == name
+    narrow = CliRunner(env={"COLUMNS": "60"}).invoke(cli, ["estimate", str(path), "by-cost"]).stdout
+    assert f"\n{name[:60]}\n{name[60:]}\n  1.20 USD/h, 2.40 (3.00) USD in all, " in narrow
     placed = CliRunner().invoke(cli, ["solve", str(path)]).stdout
     assert "  gcp/northamerica-northeast2/ " in placed
     assert "  1xL4-spot#1\n" in placed

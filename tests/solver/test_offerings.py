@@ -78,9 +78,9 @@ def test_what_an_offering_does_not_have_is_told_as_of_a_machine(
 
 
 def test_names_are_of_machines() -> None:
-    chosen = run("r", 1, node_selection={"names": ["a"]})
-    s = market(offering("a"), runs=[chosen], machines=[machine("a", 1, state="down")])
-    assert not starts(s)
+    chosen = run("r", 1, node_selection={"names": ["m"]})
+    s = market(offering("a"), runs=[chosen], machines=[machine("m", 1, state="down")])
+    assert says(s, "r", "a").code == Code.NOT_SELECTED
 
 
 def test_pools_bind_machines_only() -> None:

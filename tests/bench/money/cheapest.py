@@ -6,7 +6,9 @@ the same GPUs, and as many of them, for runs of several lengths that save their 
 
 from __future__ import annotations
 
+import argparse
 import statistics
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,17 +17,21 @@ import numpy as np
 from stowplan.model.estimating.duration import running_time
 from stowplan.model.estimating.estimates import outlooks, tariffs_of
 from stowplan.model.estimating.tariff import offering_tariff
-from stowplan.model.fleet import Offering
+from stowplan.model.fleet import Offering, Reclaims
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
-from tests.bench.money.instance import is_here, market
+from tests.bench.money.instance import is_here, left_out, market
+from tests.bench.money.tables import DOCS, put, table
 
 HOURS = (0.1, 1, 8, 24)
 IMAGE_MIB = 15_000
 SAVES = {"interval_s": 900, "size_mib": 20_000}
 P90 = 1.25
+PAGE = DOCS / "concepts" / "cheapest.md"
 
-COLUMNS = ("hours", "saves", "sold as", "groups", "differs", "dearer by, median", "worst")
+COLUMNS = ("sold as", "hours", "saves", "groups", "differs", "dearer by, median", "worst")
+
+type Groups = list[list[Offering]]
 
 
 @dataclass(frozen=True)
@@ -47,30 +53,40 @@ class Line:
         """Return the line as it is printed."""
         differing = self.differing
         return (
+            self.sold,
             f"{self.hours:g}",
             "every 15 min" if self.saves else "nothing",
-            self.sold,
             str(len(self.dearer)),
             f"{len(differing)} ({len(differing) / max(1, len(self.dearer)):.0%})",
             f"{statistics.median(differing):.1%}" if differing else "",
-            f"{max(differing):.0%}" if differing else "",
+            f"{max(differing):.1%}" if differing else "",
         )
 
 
-def groups_of(snapshot: Snapshot, *, spot: bool) -> list[list[Offering]]:
-    """Return the offerings by their GPUs and how many of them; groups of one are left out."""
+def groups_of(snapshot: Snapshot, *, spot: bool, since: int = 0) -> Groups:
+    """Return the offerings by their GPUs and how many of them; groups of one are left out.
+
+    With `since`, only those whose price is of that year or later.
+    """
     groups: dict[tuple[str, int], list[Offering]] = {}
     for offering in snapshot.fleet.offerings:
-        if offering.accelerator and (spot or not offering.interruptible):
+        at = offering.price.as_of
+        is_late = not since or (at is not None and at.year >= since)
+        if offering.accelerator and is_late and (spot or not offering.interruptible):
             key = (offering.accelerator.model, offering.accelerator.count)
             groups.setdefault(key, []).append(offering)
     return [group for group in groups.values() if len(group) > 1]
 
 
-def lines(snapshot: Snapshot) -> Iterator[Line]:
-    """Yield a line for each kind of run and of offering."""
+def lines(snapshot: Snapshot, *, reclaims: float | None = None, since: int = 0) -> Iterator[Line]:
+    """Yield a line for each kind of run and of offering.
+
+    `reclaims` is how often an hour an interruptible offering is taken back that doesn't say.
+    """
     for spot in (True, False):
-        groups = groups_of(snapshot, spot=spot)
+        groups = groups_of(snapshot, spot=spot, since=since)
+        if reclaims is not None:
+            groups = [[_reclaimed(each, reclaims) for each in group] for group in groups]
         for hours in HOURS:
             for saves in (True, False) if spot else (False,):
                 run = _run(hours, saves=saves)
@@ -93,6 +109,12 @@ def dearer_by(run: Run, group: Sequence[Offering], snapshot: Snapshot) -> float:
     return by_hour / best - 1 if best else 0.0
 
 
+def _reclaimed(offering: Offering, per_hour: float) -> Offering:
+    if not offering.interruptible or offering.reclaims:
+        return offering
+    return offering.model_copy(update={"reclaims": Reclaims(per_hour=per_hour)})
+
+
 def _run(hours: float, *, saves: bool) -> Run:
     document = {
         "name": "run",
@@ -103,14 +125,34 @@ def _run(hours: float, *, saves: bool) -> Run:
     return Run.model_validate(document)
 
 
-def main() -> None:
+def told(snapshot: Snapshot, *, reclaims: float | None = None, since: int = 0) -> str:
+    """Return the table."""
+    found = lines(snapshot, reclaims=reclaims, since=since)
+    return table(COLUMNS, [line.cells() for line in found])
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.bench.money.cheapest", description=__doc__
+    )
+    parser.add_argument("--reclaims", type=float, metavar="N", help="an hour, instead of 0.5")
+    parser.add_argument(
+        "--since", type=int, default=0, metavar="YEAR", help="without prices that are older"
+    )
+    parser.add_argument(
+        "--markdown", action="store_true", help="write the table into docs/concepts/cheapest.md"
+    )
+    asked = parser.parse_args(arguments)
     if not is_here():
-        print("left out: the catalog isn't here")
+        print(left_out("cheapest"), file=sys.stderr)
         return
-    print(f"| {' | '.join(COLUMNS)} |\n|{' --- |' * len(COLUMNS)}")
-    for line in lines(market(1, runs=0)):
-        print(f"| {' | '.join(line.cells())} |")
+    snapshot = market(1, runs=0)
+    found = told(snapshot, reclaims=asked.reclaims, since=asked.since)
+    if asked.markdown:
+        put(PAGE, "cheapest", found)
+    else:
+        print(found, end="")
 
 
 if __name__ == "__main__":

@@ -31,6 +31,11 @@ def is_here() -> bool:
     return (CATALOG / "offerings.csv").exists()
 
 
+def left_out(name: str) -> str:
+    """Return the line that says why a bench doesn't run."""
+    return f"{name}: left out, the catalog isn't here (../shared/data/catalog)"
+
+
 def market(seed: int, *, tight: bool = False, runs: int = 200) -> Snapshot:
     """Return the whole catalog with so many runs, and budgets that are ample or run short."""
     draw = random.Random(seed)

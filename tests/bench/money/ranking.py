@@ -7,6 +7,7 @@ the reason of every offering that wouldn't take the run.
 from __future__ import annotations
 
 import statistics
+import sys
 import time
 from collections.abc import Sequence
 
@@ -14,7 +15,7 @@ from stowplan.model.reasons import Reason
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.pricing import Market, Ranking
-from tests.bench.money.instance import is_here, market
+from tests.bench.money.instance import is_here, left_out, market
 
 
 def ranked(found: Market, run: Run) -> Ranking:
@@ -55,7 +56,7 @@ def told(name: str, milliseconds: Sequence[float]) -> str:
 def main() -> None:
     """Print the times."""
     if not is_here():
-        print("left out: the catalog isn't here")
+        print(left_out("ranking"), file=sys.stderr)
         return
     snapshot = market(1)
     rankings, reasons = times(snapshot)

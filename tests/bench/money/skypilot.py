@@ -2,7 +2,8 @@
 
 SkyPilot isn't a dependency: it runs in an environment of its own, with this file as its script.
 Both read the same rows: the vms.csv of three clouds that lie beside the catalog here, in SkyPilot's
-own form. Compared is the processor time a task. What each leaves out:
+own form. Compared are the processor time a task, and the rate of what is chosen: both choose the
+least to pay among on-demand offerings. What each leaves out:
 
 - SkyPilot looks at each task alone, by the hourly price times a running time that is the same
   everywhere. It knows no startup, rounding, reclaims, chance of being late, nor what is left for
@@ -32,9 +33,12 @@ TASKS = (("A100", 1), ("H100", 1), ("A10", 1), ("RTX4090", 1), ("H100", 8), ("A1
 """A GPU and how many of it, one task each, over and over."""
 INSTALL = "uv venv sky && uv pip install -p sky skypilot"
 
+Choice = tuple[float, float]
+"""Of one task: seconds of processor time, and USD an hour of what is chosen."""
 
-def theirs(count: int) -> list[float]:
-    """Return the seconds of processor time that SkyPilot's optimizer takes for each task."""
+
+def theirs(count: int) -> list[Choice]:
+    """Return what SkyPilot's optimizer takes for each task, and what it chooses."""
     import sky  # type: ignore[import-not-found]  # only in an environment of its own
     from sky import check, clouds
 
@@ -49,12 +53,13 @@ def theirs(count: int) -> list[float]:
             task.set_time_estimator(lambda _: 4 * 3600)
         began = time.process_time()
         sky.Optimizer.optimize(dag, quiet=True)
-        found.append(time.process_time() - began)
+        took = time.process_time() - began
+        found.append((took, float(task.best_resources.get_cost(3600))))
     return found[1:]  # the first loads the catalogs
 
 
-def ours(count: int) -> list[float]:
-    """Return the seconds of processor time that our ranking takes for each task."""
+def ours(count: int) -> list[Choice]:
+    """Return what our ranking takes for each task, and what it chooses."""
     from stowplan.adapters.catalog.reading import read_catalog
     from stowplan.model.snapshot import Snapshot
     from stowplan.solver.pricing import Market
@@ -67,6 +72,7 @@ def ours(count: int) -> list[float]:
             "name": f"task-{number}",
             "gpus": {"count": amount, "models": [gpu]},
             "expected_duration_s": 4 * 3600,
+            "placement": {"profile": "cost", "interruptible": "never"},
         }
         for number in range(count + 1)
         for gpu, amount in (TASKS[number % len(TASKS)],)
@@ -75,8 +81,8 @@ def ours(count: int) -> list[float]:
     loaded, found = Market(snapshot), []
     for run in snapshot.runs:
         began = time.process_time()
-        ranked(loaded, run)
-        found.append(time.process_time() - began)
+        best = ranked(loaded, run).best(1)
+        found.append((time.process_time() - began, best[0].rate / 1e6))
     return found[1:]  # the first works out what the catalog alone needs
 
 
@@ -121,12 +127,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     print(told(json.loads(answer.stdout.splitlines()[-1]), ours(asked.tasks)))
 
 
-def told(theirs_s: Sequence[float], ours_s: Sequence[float]) -> str:
-    """Return both medians, and their ratio."""
-    their, our = statistics.median(theirs_s), statistics.median(ours_s)
+def told(their: Sequence[Choice], our: Sequence[Choice]) -> str:
+    """Return both medians and their ratio, and how often both choose the same rate."""
+    they_s, we_s = (statistics.median(each[0] for each in found) for found in (their, our))
+    same = sum(abs(one[1] - other[1]) < 1e-6 for one, other in zip(their, our, strict=True))
     return (
-        f"SkyPilot {their * 1000:.0f} ms a task, stowplan {our * 1000:.1f} ms: x {their / our:.0f} "
-        f"(medians of processor time, {len(theirs_s)} tasks)"
+        f"SkyPilot {they_s * 1000:.0f} ms a task, stowplan {we_s * 1000:.1f} ms: "
+        f"x {they_s / we_s:.0f} (medians of processor time, {len(their)} tasks); "
+        f"the same rate in {same} of {len(their)}"
     )
 
 
