@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MOST_OUT = 8
 """Kinds of hosts that wouldn't take the run which are shown."""
+UNKNOWN = "not known"
 ROOMY = 96
 """Columns of a page on which long names and their figures go side by side."""
 _BY = {
@@ -48,7 +49,10 @@ def add_ranking(page: Page, ranking: Ranking, top: int) -> None:
     if page.width < ROOMY and any(len(host.name) > page.width // 4 for host in best):
         for name, rate, cost, ends, notes in rows:
             page.add(words((name, "bold")))
-            told = f"{rate} USD/h, {cost} USD in all, done after {ends}"
+            sums = (
+                f"{cost} USD in all, done after {ends}" if cost != UNKNOWN else f"no total, {ends}"
+            )
+            told = f"{rate} USD/h, {sums}"
             page.add(words(f"{told}; {notes}" if notes else told), 2)
     else:
         page.add_rows(grid, rows, names="HOST")
@@ -122,15 +126,16 @@ def _own(profile: str) -> str:
 
 
 def _host(host: RankedHost, *, is_best: bool, is_warm: bool) -> tuple[str, str, str, str, str]:
-    cost = (
-        f"{in_cents(host.cost.p50)} ({in_cents(host.cost.p90)})" if host.is_total else "not known"
-    )
+    from stowplan.solver.money.appraisal import Tier  # loaded with the ranking already
+
+    cost = f"{in_cents(host.cost.p50)} ({in_cents(host.cost.p90)})" if host.is_total else UNKNOWN
     ends = _lasts(host.finish_s) if host.is_total else f"starts {_lasts(host.finish_s)}"
     notes = [
         *(["best" if is_best else "as good"] if host.is_as_good or is_best else []),
         *(["warm"] if is_warm else []),
         *(["interruptible"] if host.is_interruptible else []),
         *(["machine"] if host.kind == "machine" else []),
+        *(["too dear"] if host.tier == Tier.BEYOND else []),
     ]
     return (printable(host.name), dollars(host.rate), cost, ends, ", ".join(notes))
 

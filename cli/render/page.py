@@ -18,9 +18,11 @@ from stowplan.cli.render.text import broken, printable
 PIPED_WIDTH = 100
 """Columns of a page that goes to a pipe or a file; `COLUMNS` overrides it."""
 NARROWEST = 40
-NARROWEST_NAME = 24
+NARROWEST_NAME = 20
 WRAPPED_NAME = 32
-"""Columns of long names where others are wrapped too."""
+"""Columns of long names where others are wrapped too, at most."""
+LEAST_BESIDE = 12
+"""Columns that each of the others has at least beside names that aren't wrapped."""
 MOST_DRAWN = 1000
 """More rows than this are written without colour, and not wrapped."""
 
@@ -90,7 +92,7 @@ class Page:
             return
         for column, told in enumerate(grid.columns):
             if told.header == names:
-                rows = [*_broken(rows, column, indent + max(map(width_of, lines)) - self.width)]
+                rows = [*_broken(grid, rows, column, self.width - indent)]
         for row in rows:
             grid.add_row(*row)
         self.add(grid, indent)
@@ -119,7 +121,7 @@ def _lines(grid: Table, rows: Sequence[Sequence[str]]) -> list[str]:
     """Return the lines of a table as rich draws it where no cell is wrapped."""
     header = [str(column.header) for column in grid.columns]
     told = [header, *rows] if grid.show_header else rows
-    widths = [max(map(width_of, cells)) for cells in zip(*told, strict=True)]
+    widths = _widths(told)
     right = [column.justify == "right" for column in grid.columns]
     lines = []
     for row in told:
@@ -132,16 +134,30 @@ def _lines(grid: Table, rows: Sequence[Sequence[str]]) -> list[str]:
     return lines
 
 
+def _widths(rows: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(width_of, cells)) for cells in zip(*rows, strict=True)]
+
+
 def _broken(
-    rows: Sequence[Sequence[str | Text]], column: int, over: int
+    grid: Table, rows: Sequence[Sequence[str | Text]], column: int, width: int
 ) -> Iterator[Sequence[str | Text]]:
-    """Yield the rows with the names of a column cut to make up for what is too wide."""
-    named = [row[column] for row in rows]
-    room = max(width_of(name) for name in named if isinstance(name, str)) - over
-    room = room if room >= NARROWEST_NAME else WRAPPED_NAME
-    for row, name in zip(rows, named, strict=True):
-        told = broken(name, room) if isinstance(name, str) else name
-        yield (*row[:column], told, *row[column + 1 :])
+    """Yield the rows with the names of a column cut, so that the table is at most so wide.
+
+    Names get their share of the room, or what the others leave where that is more. They are kept as
+    they are cut, unless the others would have too little.
+    """
+    cells = [[cell if isinstance(cell, str) else cell.plain for cell in row] for row in rows]
+    widths = _widths([[str(each.header) for each in grid.columns], *cells])
+    gaps = 2 * (len(widths) - 1)
+    others = [at for at, each in enumerate(grid.columns) if at != column and not each.no_wrap]
+    free = width - gaps - sum(w for at, w in enumerate(widths) if at not in (*others, column))
+    share = min(WRAPPED_NAME, max(NARROWEST_NAME, free // (1 + len(others))))
+    room = max(share, free - sum(widths[at] for at in others))
+    names = [broken(row[column], room) for row in cells]
+    widest = max(width_of(line) for name in names for line in name.split("\n"))
+    grid.columns[column].no_wrap = widest + LEAST_BESIDE * len(others) <= free
+    for row, name in zip(rows, names, strict=True):
+        yield (*row[:column], name, *row[column + 1 :])
 
 
 def words(*parts: str | tuple[str, str]) -> Text:

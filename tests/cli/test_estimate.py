@@ -120,6 +120,13 @@ def test_idle_instances_are_said_to_be_warm() -> None:
     assert first.endswith("best, machine")
 
 
+def test_hosts_too_dear_for_speed_are_told_as_such_and_come_last() -> None:
+    lines = estimate(PROFILES, "by-speed").stdout.splitlines()[3:6]
+    # The lowest cost is 2.40; 1.5 x that is 3.60, and fastest costs 4.00.
+    assert [line.split()[0] for line in lines] == ["fast", "slow-and-cheap", "fastest"]
+    assert [line.endswith("too dear") for line in lines] == [False, False, True]
+
+
 def test_long_names_are_cut_at_their_slashes(tmp_path: Path) -> None:
     asked = yaml.safe_load(Path(PROFILES).read_text())
     name = "gcp/northamerica-northeast2/northamerica-northeast2-b/g2-standard-32/1xL4-spot"

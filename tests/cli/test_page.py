@@ -423,3 +423,25 @@ def test_wide_says_what_a_choice_among_equals_may_have_cost_the_lower_tiers() ->
     page = shown(decision.model_copy(update={"solver": solver}), whole=True)
     text = " ".join(page.split())
     assert "place: the lower tiers could have at most 1,234 more, had other runs of" in text
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_long_names_beside_long_sentences_are_cut_at_their_slashes_only(width: int) -> None:
+    page = Page(width, colour=False)
+    grid = table(("HOST", "CODE", "WHY"), whole=("CODE",))
+    name = "aws/us-east-1/use1-az1/p6-b200.48xlarge/8xB200, +6,977 more"
+    row = (name, "EXCEEDS_REMAINING_BUDGET", "is expected to cost 299.55 to 6,332.05 USD " * 2)
+    page.add_rows(grid, [row], 6, names="HOST")
+    lines = page.text().splitlines()
+    assert max(map(len, lines)) <= width
+    names = [line[6:].split("  ")[0] for line in lines[1:]]
+    assert " ".join(filter(None, names)).replace("/ ", "/") == name
+    assert all(told.endswith(("/", ",", "more")) for told in names if told)
+
+
+def test_a_name_without_slashes_is_never_lost_on_a_narrow_page() -> None:
+    page = Page(40, colour=False)
+    grid = table(("HOST", "WHY"))
+    page.add_rows(grid, [("x" * 70, "y" * 30)], names="HOST")
+    text = page.text()
+    assert (text.count("x"), text.count("y")) == (70, 30)
