@@ -6,7 +6,7 @@ from stowplan.model.audit import audit
 from stowplan.model.reasons import Code
 from stowplan.solver.cycle import solve
 from tests.build import Document, machine, market, offering, run, wants
-from tests.solver.cycles import headline, placed, starts
+from tests.solver.cycles import headline, placed, row, starts
 
 
 def _budget(usd: str, *workspaces: str, name: str = "b") -> Document:
@@ -105,3 +105,57 @@ def test_huge_budgets_are_counted_in_larger_units_and_never_overdrawn() -> None:
     decision = solve(s)
     assert decision.summary.placed == 3
     assert audit(s, decision) == ()
+
+
+def test_of_many_offerings_the_span_is_told() -> None:
+    many = [offering(f"a{n:03}", f"{3 + n / 100:.2f}") for n in range(40)]
+    s = market(*many, runs=[wants("r")], policy=_policy(_budget("2")))
+    [told] = row(s, "r", "a007")
+    assert told.message == "is expected to cost 3.00 to 3.39 USD, and budget b has 2.00 left"
+    assert (told.numbers["least_need_usd"], told.numbers["need_usd"]) == (3.0, 3.39)
+
+
+def test_priority_is_served_first_where_money_runs_short() -> None:
+    runs = [wants("cheap"), wants("urgent", 8) | {"priority": 5}]
+    s = market(
+        offering("small", "1", gpus=1), offering("large", "4.50"), runs=runs,
+        policy=_policy(_budget("5")),
+    )  # fmt: skip
+    assert starts(s) == {"urgent"}
+
+
+def test_money_is_spent_on_the_most_weight_and_not_on_the_cheapest_runs() -> None:
+    # Of 4.00: four of one GPU at 1.00 each, or one of eight GPUs at 4.00.
+    runs = [*(wants(f"small{n}") for n in range(4)), wants("large", 8)]
+    s = market(
+        offering("one", "1", gpus=1, available=4), offering("eight", "4"), runs=runs,
+        policy=_policy(_budget("4")),
+    )  # fmt: skip
+    assert starts(s) == {"large"}
+
+
+def test_an_array_is_cut_off_where_the_budget_ends() -> None:
+    s = market(
+        offering("a", "2", available=9), runs=[wants("r") | {"array": {"size": 9}}],
+        policy=_policy(_budget("7.99")),
+    )  # fmt: skip
+    assert len(placed(s, "r").workers) == 3
+
+
+def test_without_a_running_time_what_is_sure_is_held_against_it_jointly() -> None:
+    # An hour at least is charged: 2.00 for each, whatever they take.
+    billing = {"increment_s": 1, "minimum_s": 3600, "starts": "creation"}
+    s = market(
+        offering("a", "2", available=9, billing=billing), runs=[run(name, 1) for name in "xyz"],
+        policy=_policy(_budget("5")),
+    )  # fmt: skip
+    assert len(starts(s)) == 2
+
+
+def test_a_rented_machine_is_counted_for_each_run_that_starts_there() -> None:
+    # Both would be billed together, 2.00 in all; counted is each as if alone.
+    rented = machine("m", 2, rate_usd_per_hour="2")
+    s = market(runs=[wants("x"), wants("y")], machines=[rented], policy=_policy(_budget("3.99")))
+    assert len(starts(s)) == 1
+    s = market(runs=[wants("x"), wants("y")], machines=[rented], policy=_policy(_budget("4")))
+    assert len(starts(s)) == 2

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from stowplan.model.reasons import Code
 from tests.build import after, machine, market, offering, run, wants
-from tests.solver.cycles import blames, starts
+from tests.solver.cycles import blames, places, row, starts
 
 SLOW = {"boot_p50_s": 100, "boot_p90_s": 900, "warm_s": 0}
 
@@ -35,3 +35,29 @@ def test_an_owned_machine_has_to_be_in_time_too() -> None:
     m = machine("m", 1)
     assert starts(market(machines=[m], runs=[wants("r", complete_by=after(4500))]))
     assert not starts(market(machines=[m], runs=[wants("r", complete_by=after(4499))]))
+
+
+def test_a_warm_instance_may_be_in_time_where_a_new_one_is_not() -> None:
+    late = offering("a", startup=SLOW, available=2, warm=1)
+    s = market(late, runs=[wants(name, complete_by=after(4500)) for name in "xy"])
+    assert list(places(s).values()) == [["a#1"]]
+
+
+def test_of_many_offerings_the_span_is_told() -> None:
+    many = [
+        offering(f"a{n:03}", startup={"boot_p50_s": 0, "boot_p90_s": 3600 * (n + 1), "warm_s": 0})
+        for n in range(40)
+    ]
+    # At worst 4500 s of work, done an hour late and more.
+    [told] = row(market(*many, runs=[wants("r", complete_by=after(4500))]), "r", "a007")
+    assert told.message == "ends 1 to 40 h too late at worst (p90)"
+    assert (told.numbers["least_late_s"], told.numbers["late_s"]) == (3600, 144_000)
+
+
+def test_every_profile_takes_the_dearer_host_that_is_in_time() -> None:
+    for profile in ("balanced", "cost", "speed"):
+        s = market(
+            offering("late", "1", startup=SLOW), offering("soon", "9"),
+            runs=[wants("r", profile=profile, complete_by=after(4500))],
+        )  # fmt: skip
+        assert places(s) == {"r": ["soon#1"]}

@@ -4,7 +4,7 @@ import pytest
 
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
-from tests.build import Document, machine, run, snapshot
+from tests.build import Document, machine, market, offering, run, snapshot
 from tests.solver.cycles import blames, places, says, starts
 
 GB = 10**9
@@ -110,3 +110,29 @@ def test_every_drive_that_is_mounted_must_do() -> None:
     s = snapshot(machines, [_mounts("near", "far")], drives=drives)
     assert says(s, "a", "m").numbers == {"drive": "far"}
     assert says(s, "a", "n").numbers == {"drive": "near"}
+
+
+@pytest.mark.parametrize(
+    ("drive", "reached"),
+    [
+        ({}, True),
+        ({"sites": ["east"]}, True),  # the region of every offering here
+        ({"sites": ["fra-1"]}, True),  # its location
+        ({"sites": ["vpc-9"]}, True),  # its network
+        ({"sites": ["west"]}, False),
+        ({"machine": "m"}, False),
+    ],
+)
+def test_an_offering_reaches_drives_of_its_places_and_those_that_are_anywhere(
+    drive: Document, reached: bool
+) -> None:
+    s = market(
+        offering("o", location="fra-1", network={"id": "vpc-9"}),
+        runs=[_mounts("d") | {"gpus": {"count": 1}}],
+        machines=[machine("m")],
+        drives=[{"name": "d"} | drive],
+    )
+    if reached:
+        assert places(s) == {"a": ["o#1"]}
+    else:
+        assert says(s, "a", "o").code == Code.DRIVE_UNREACHABLE

@@ -51,3 +51,20 @@ def test_prefer_pays_for_the_sooner_of_equals_within_two_per_cent_of_the_cheapes
         runs=[wants("r", interruptible="prefer")],
     )
     assert places(s) == {"r": ["soon#1"]}
+
+
+def test_machines_are_never_interrupted() -> None:
+    own = machine("m", 1, rate_usd_per_hour="9")
+    s = market(SPOT, runs=[wants("r", interruptible="never")], machines=[own])
+    assert places(s) == {"r": ["m"]}
+
+
+def test_the_policy_holds_where_nothing_costs_anything() -> None:
+    s = market(runs=[wants("r", interruptible="require")], machines=[machine("m", 1)])
+    assert says(s, "r", "m").code == Code.INTERRUPTION_POLICY
+
+
+def test_prefer_takes_what_cannot_be_interrupted_where_nothing_else_is_free() -> None:
+    runs = [wants("x", interruptible="prefer"), wants("y", interruptible="prefer")]
+    s = market(SPOT, offering("firm", "1.00"), runs=runs)
+    assert sorted(host for own in places(s).values() for host in own) == ["firm#1", "spot#1"]

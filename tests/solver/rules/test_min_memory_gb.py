@@ -6,7 +6,7 @@ import pytest
 
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
-from tests.build import card, machine, run, snapshot
+from tests.build import card, machine, market, offering, run, snapshot
 from tests.solver.cycles import blames, gpus_of, places, starts
 
 # 5^9 MiB are 5^9 x 2^20 = 2^11 x 10^9 bytes: 2048 GB to the byte, what 2048.5 asks for.
@@ -77,3 +77,11 @@ def test_the_memory_must_be_that_of_a_gpu_of_the_model_and_vendor() -> None:
         "no GPU with 80 GB of memory (has 24.2 GB)",
         {"asked": "80 GB of memory", "has": ("24.2 GB",), "need_gb": 80, "has_gb": 24.2},
     )
+
+
+@pytest.mark.parametrize(("least", "enough"), [(80, True), (80.000001, False), (79.9, True)])
+def test_of_an_offering_the_nominal_memory_is_held_against_it_without_slack(
+    least: float, enough: bool
+) -> None:
+    s = market(offering("o"), runs=[run("a", {"count": 1, "min_memory_gb": least})])
+    assert bool(starts(s)) == enough

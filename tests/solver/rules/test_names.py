@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from stowplan.model.reasons import Code
-from tests.build import Document, machine, run, snapshot
+from tests.build import Document, machine, market, offering, run, snapshot, wants
 from tests.solver.cycles import headline, outcome_of, places, row, says, starts, told, waits
 
 
@@ -85,3 +85,13 @@ def test_the_reasons_of_a_host_that_is_not_named_are_kept_too() -> None:
     s = snapshot(machines, [run("a", cpu_cores=2, node_selection={"names": ["m"]})])
     codes = [reason.code for reason in row(s, "a", "n")]
     assert codes == [Code.NOT_SELECTED, Code.INSUFFICIENT_CPU]
+
+
+def test_an_offering_is_never_a_machine_that_a_run_names() -> None:
+    named = wants("a") | {"node_selection": {"names": ["m"]}}
+    s = market(offering("o"), runs=[named], machines=[machine("m", 1)])
+    assert places(s) == {"a": ["m"]}
+    full = market(offering("o"), runs=[named], machines=[machine("m", 1, state="down")])
+    assert says(full, "a", "o") == (
+        Code.NOT_SELECTED, "not among the machines that the run names", {},
+    )  # fmt: skip

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from stowplan.model.reasons import Code
-from tests.build import Document, card, machine, run, running, snapshot
+from tests.build import Document, card, machine, market, offering, run, running, snapshot
 from tests.solver.cycles import blames, gpus_of, headline, places, row, starts
 
 
@@ -73,3 +73,13 @@ def test_a_pinned_gpu_may_be_at_risk_and_never_faulted() -> None:
 def test_the_same_id_on_two_machines_pins_either() -> None:
     machines = [machine("m", [card(id="g0")], state="down"), machine("n", [card(id="g0")])]
     assert places(snapshot(machines, [_pins("g0")])) == {"a": ["n"]}
+
+
+def test_an_offering_never_has_a_gpu_that_is_pinned() -> None:
+    # Its GPUs will be 0, 1 ...: whoever pins those means a machine's.
+    s = market(offering("o"), runs=[_pins("0")])
+    assert row(s, "a", "o")[0] == (
+        Code.NO_MATCHING_GPU, "without the pinned GPU 0", {"missing": ("0",)},
+    )  # fmt: skip
+    s = market(offering("o"), runs=[_pins("m/0")], machines=[machine("m", 1)])
+    assert gpus_of(s, "a") == [("m/0",)]

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from stowplan.model.reasons import Code
-from tests.build import Document, machine, run, snapshot
+from tests.build import Document, machine, market, offering, run, snapshot, wants
 from tests.solver.cycles import headline, outcome_of, places, says, starts, told, waits
 
 X: Document = {"workspaces": [{"name": "w", "pools": ["x"]}]}
@@ -77,3 +77,20 @@ def test_two_runs_of_a_pool_do_not_both_fit_in_it_though_each_does() -> None:
     runs = [run(name, workspace="w", cpu_cores=40) for name in "ab"]
     s = snapshot([_in("x"), _in("y", "n")], runs, policy=X)
     assert len(starts(s)) == 1
+
+
+def test_pools_keep_no_run_off_an_offering() -> None:
+    asked = wants("a") | {"workspace": "w"}
+    s = market(offering("o"), runs=[asked], machines=[_in("y", gpus=1)], policy=X)
+    assert places(s) == {"a": ["o#1"]}
+
+
+def test_without_a_machine_in_its_pools_a_workspace_waits_for_an_offering_and_is_not_refused() -> (
+    None
+):
+    asked = wants("a") | {"workspace": "w"}
+    s = market(offering("o", available=0), runs=[asked], machines=[_in("y", gpus=1)], policy=X)
+    assert headline(s, "a").code == Code.NO_CAPACITY_NOW
+    refused = outcome_of(market(runs=[asked], machines=[_in("y", gpus=1)], policy=X), "a")
+    assert refused.outcome == "refused"
+    assert refused.reason.code == Code.POOL_RESTRICTED

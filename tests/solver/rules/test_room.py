@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 from stowplan.model.reasons import Code
-from tests.build import card, machine, run, running, snapshot
-from tests.solver.cycles import blames, gpus_of, headline, places, says, starts
+from stowplan.solver.pricing import Ranking, ranked
+from tests.build import card, machine, market, offering, run, running, snapshot, wants
+from tests.solver.cycles import blames, gpus_of, grid_of, headline, places, says, starts
 
 FAULTED = card(health="faulted")
 
@@ -105,3 +106,35 @@ def test_three_runs_of_overlapping_kinds_are_counted_together() -> None:
 def test_gpus_are_free_again_where_a_run_has_stopped() -> None:
     stopped = running("r", ("m", 2), state="stopped")
     assert places(snapshot([machine("m", 2)], [stopped, run("a", 2)])) == {"a": ["m"]}
+
+
+def test_each_worker_takes_a_whole_instance_and_leaves_none_of_it() -> None:
+    # Seven of an instance's eight GPUs would be left.
+    s = market(offering("a", gpus=8, available=2), runs=[wants(name) for name in "xyz"])
+    assert sorted(host for own in places(s).values() for host in own) == ["a#1", "a#2"]
+    (left,) = {"x", "y", "z"} - starts(s)
+    assert says(s, left, "a") == (Code.NO_CAPACITY_NOW, "sold out", {})
+
+
+def test_an_instance_has_no_more_gpus_than_it_has() -> None:
+    assert starts(market(offering("a", gpus=4), runs=[wants("r", 4)]))
+    s = market(offering("a", gpus=4), runs=[wants("r", 5)])
+    numbers = {"need": 5, "free": 4, "whole": 4}
+    assert says(s, "r", "a") == (Code.INSUFFICIENT_GPUS, "needs 5 GPUs, 4 of 4 free", numbers)
+    assert headline(s, "r") == (Code.NO_OFFERING_FITS, "a: needs 5 GPUs, 4 of 4 free", numbers)
+
+
+def test_a_sold_out_offering_that_is_too_small_as_well_says_that_it_is_too_small() -> None:
+    s = market(offering("a", gpus=4, available=0), offering("b"), runs=[wants("r", 5), wants("q")])
+    ranks = ranked(s, "r")
+    assert isinstance(ranks, Ranking)
+    assert [reason.code for reason in ranks.reasons("a")] == [Code.INSUFFICIENT_GPUS]
+    assert ranks.reasons("b") == ()
+
+
+def test_warm_and_new_instances_are_two_rows_of_one_offering() -> None:
+    s = market(offering("a", available=3, warm=1), runs=[wants(name) for name in "wxyz"])
+    assert sorted(host for own in places(s).values() for host in own) == ["a#1", "a#2", "a#3"]
+    grid = grid_of(s)
+    told = {host.name: host.instances for host in grid.hosts}
+    assert told == {"a": ("a#2", "a#3"), "a (warm)": ("a#1",)}
