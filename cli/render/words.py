@@ -55,6 +55,10 @@ def advice(reason: Reason) -> str:
             return "review its quota: it is smaller than the run"
         case Code.SOLVER_LIMIT, Action.WAIT:
             return "raise --time-limit, or wait"
+        case Code.EXCEEDS_MAX_RATE, Action.RAISE_BUDGET:
+            return "raise its max_rate_usd_per_hour"
+        case Code.PRICE_ABOVE_ESTIMATE, Action.RAISE_BUDGET:
+            return "wait until it is cheaper, or estimate it again"
         case _, Action.ADD_CAPACITY if reason.code.startswith("INSUFFICIENT_"):
             return "ask for less, or add a larger machine"
         case _:

@@ -52,6 +52,19 @@ def test_a_machine_s_gpus_are_told_beside_what_is_bought() -> None:
     assert hour == ["hour", "placed", "rented-idle", "1", "0", "2.40", "0.00", "(0.60)"]
 
 
+def test_what_helps_against_a_price_is_said_closer_than_by_its_action() -> None:
+    waiting = page("limits-of-money-and-time").partition("Waiting:")[2]
+    advice = {
+        told.split()[0]: told.partition("-> ")[2].strip() for told in waiting.split("\n\n")[1:]
+    }
+    assert advice == {
+        "cheap": "raise its max_rate_usd_per_hour",
+        "estimated": "wait until it is cheaper, or estimate it again",
+        "soon": "extend the deadline",
+        "thrifty": "raise the budget",
+    }
+
+
 def test_where_nothing_costs_anything_nothing_is_said_of_money() -> None:
     said = page("quickstart")
     assert "USD" not in said
