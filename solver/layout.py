@@ -58,9 +58,9 @@ class Layout:
         """
         slots = self.grid.slots(index, self.room, at)
         if purses := self.grid.purses_of[index]:
-            cost = np.maximum(1, self.grid.cost(index)[at])
-            left = min(self.left[key] for key in purses)
-            slots = np.minimum(slots, max(0, left) // cost)
+            cost = self.grid.cost(index)[at]
+            left = max(0, min(self.left[key] for key in purses))
+            slots = np.where(cost, np.minimum(slots, left // np.maximum(1, cost)), slots)
         return slots
 
     def afforded(self, index: int, at: Ints, workers: Ints) -> Ints:

@@ -9,13 +9,18 @@ from stowplan.solver.money.prices import Bools, Ints, Priced, in_dollars, none_o
 
 
 def bars(ask: Ask, priced: Priced) -> Bools:
-    """rate > the estimate's rate x (1 + bands.if_match), unless max_rate_usd_per_hour is set."""
-    return none_of(priced) if priced.ceiling is None else priced.rate > priced.ceiling
+    """rate > the estimate's rate x (1 + bands.if_match), unless max_rate_usd_per_hour is set.
+
+    Both are of all its workers together.
+    """
+    if priced.ceiling is None:
+        return none_of(priced)
+    return priced.rate > priced.ceiling // priced.tasks
 
 
 def why_barred(ask: Ask, priced: Priced, place: int) -> Reason:
     """PRICE_ABOVE_ESTIMATE."""
-    rate, most = int(priced.rate[place]), priced.ceiling or 0
+    rate, most = int(priced.rate[place]) * priced.tasks, priced.ceiling or 0
     told, limit = in_dollars(rate, most)
     return Reason.of(
         Code.PRICE_ABOVE_ESTIMATE,

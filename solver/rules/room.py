@@ -33,9 +33,10 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
 
 
 def _sold_out(host: Host, room: Room) -> Reason | None:
-    if host.offering and not room.instances:
-        return Reason.of(Code.NO_CAPACITY_NOW, "sold out")
-    return None
+    if not host.offering or room.instances:
+        return None
+    taken = "all that could start are taken in this cycle"
+    return Reason.of(Code.NO_CAPACITY_NOW, taken if host.start.instances else "sold out")
 
 
 def _too_few_gpus(ask: Ask, host: Host, room: Room) -> Reason | None:

@@ -21,7 +21,8 @@ def test_each_worker_gets_an_instance_of_its_own_however_little_it_needs() -> No
     s = market(offering("a", gpus=8, available=2), runs=[wants(name) for name in "xyz"])
     assert places(s) == {"x": ["a#1"], "y": ["a#2"]}
     assert headline(s, "z").code == Code.OUTCOMPETED
-    assert says(s, "z", "a") == (Code.NO_CAPACITY_NOW, "sold out", {})
+    taken = "all that could start are taken in this cycle"
+    assert says(s, "z", "a") == (Code.NO_CAPACITY_NOW, taken, {})
     assert placed(s, "x").workers[0].devices == ("a#1/0",)
     assert placed(s, "x").workers[0].kind == "offering"
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import given
 
 import stowplan
 from stowplan.model.decision import PlacedRun
 from stowplan.model.reasons import Code, Reason
 from stowplan.model.snapshot import Snapshot
+from stowplan.solver.money.profiles import FAILED, OWN
 from stowplan.solver.pricing import Market, Ranking, ranked
 from tests.build import machine, market, offering, run, running, wants
 from tests.money_strategies import money_snapshots
@@ -120,3 +122,68 @@ def test_every_host_is_told_of_once(snapshot: Snapshot) -> None:
             out = [host for row in found.out for host in row.hosts]
             listed = [host.name for host in found.market.eligibility.listed(found.ask)]
             assert sorted([*names(found), *out]) == sorted(listed)
+
+
+def standing(found: Ranking, name: str) -> tuple[int, ...]:
+    """Return what orders a host within the band, before its measure: the less the better."""
+    each, prices = found.appraisal, found.market.eligibility.prices
+    assert each is not None
+    place = found.market.named[name].place
+    return tuple(
+        int(own.by_host(prices, found.ask)[place]) * (-1 if own.maximise else 1)
+        for own in (FAILED, *OWN)
+        if each.profile in own.profiles
+    )
+
+
+@examples(80)
+@given(money_snapshots(max_machines=0, max_offerings=6, max_runs=1, without=("arrays", "quotas")))
+def test_no_host_stands_before_the_one_that_a_cycle_chooses(snapshot: Snapshot) -> None:
+    for each in snapshot.runs:
+        found = ranked(snapshot, each.name)
+        (outcome,) = stowplan.solve(snapshot).outcomes
+        assert isinstance(found, Ranking)
+        if not isinstance(outcome, PlacedRun):
+            assert names(found) == []
+            continue
+        hosts = found.market.eligibility.hosts
+        (chosen,) = (host for host in hosts if outcome.workers[0].host in host.instances)
+        best = found.hosts[0]
+        assert standing(found, chosen.name) == standing(found, best.name)
+
+
+@examples(80)
+@given(money_snapshots())
+def test_every_host_takes_the_run_or_says_why_not_just_once(snapshot: Snapshot) -> None:
+    for each in snapshot.runs:
+        found = ranked(snapshot, each.name) if each.state == "pending" else None
+        if not isinstance(found, Ranking):
+            continue
+        out = [host for row in found.out for host in row.hosts]
+        listed = [host.name for host in found.market.eligibility.listed(found.ask)]
+        assert sorted(out + names(found)) == sorted(listed)
+        assert all(found.reasons(host) for host in out)
+        assert not any(found.reasons(host) for host in names(found))
+
+
+def test_the_band_of_the_best_ends_at_two_per_cent_exactly() -> None:
+    found = ranking(market(
+        offering("a", "1"), offering("b", "1.02"), offering("c", "1.020001"), runs=[wants("r")],
+    ))  # fmt: skip
+    assert [host.is_as_good for host in found.hosts] == [True, True, False]
+
+
+def test_warm_and_new_instances_are_ranked_apart() -> None:
+    slow = {"boot_p50_s": 600, "boot_p90_s": 600, "warm_s": 0}
+    s = market(offering("a", "1", available=2, warm=1, startup=slow), runs=[wants("r")])
+    found = ranking(s)
+    assert names(found) == ["a (warm)", "a"]
+    assert [host.finish_s.p50 for host in found.hosts] == [3600, 4200]
+
+
+def test_a_host_that_there_is_not_is_a_key_error() -> None:
+    found = ranking(market(offering("a"), runs=[wants("r")]))
+    with pytest.raises(KeyError):
+        found.estimate("b")
+    with pytest.raises(KeyError):
+        ranked(market(offering("a"), runs=[wants("r")]), "nobody")

@@ -5,10 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
 
+from stowplan.model.snapshot import Snapshot
+from stowplan.solver.hosts import Host
 from stowplan.solver.money.appraisal import Appraisal, Tier
 from tests.build import Document, machine, market, offering, run, wants
+from tests.money_strategies import money_snapshots
 from tests.solver.cycles import grid_of
+from tests.strategies import examples
+from tests.witness.prices import Place, Prices
 
 SPOT: dict[str, Any] = {"interruptible": True, "reclaims": {"per_hour": 0}}
 
@@ -97,3 +103,94 @@ def test_a_rented_machine_ranks_at_nothing_while_it_is_paid_for(paid: bool) -> N
     rented = machine("m", 1, rate_usd_per_hour="3", **until)
     found = appraisal(offering("a", "1"), asked=wants("r"), machines=[rented])
     assert found.measure.tolist() == [0 if paid else 3_000_000, 1_000_000]
+
+
+@pytest.mark.parametrize(
+    ("second", "share", "inside"),
+    [("1.02", "profile", True), ("1.020001", "profile", False),
+     ("1.10", "interruptible_prefer", True), ("1.100001", "interruptible_prefer", False)],
+)  # fmt: skip
+def test_borders_are_exact_to_the_micro_dollar(second: str, share: str, inside: bool) -> None:
+    kind = SPOT if share == "interruptible_prefer" else {}
+    wish = "prefer" if share == "interruptible_prefer" else "allow"
+    found = appraisal(
+        offering("a", "1"), offering("b", second, **kind), asked=wants("r", interruptible=wish)
+    )
+    if share == "profile":
+        assert (found.measure[1] <= found.limit(Tier.PLAIN, found.lowest)) == inside
+    else:
+        assert (found.tier[1] == Tier.PREFERRED) == inside
+
+
+def test_shares_are_taken_as_they_were_written_and_not_as_floats() -> None:
+    # 0.07 x 100 as floats is 7.000000000000001.
+    found = appraisal(offering("a"), asked=wants("r"), policy={"bands": {"profile": 0.07}})
+    assert found.limit(Tier.PLAIN, 100) == 107
+    assert found.limit(Tier.PLAIN, 0) == 0
+
+
+def test_the_best_comes_first_by_tier_and_then_by_measure() -> None:
+    found = appraisal(
+        offering("a", "1"), offering("b", "1.05", **SPOT), offering("c", "1.01", **SPOT),
+        offering("d", "0.99"), asked=wants("r", interruptible="prefer"),
+    )  # fmt: skip
+    assert found.order().tolist() == [2, 1, 3, 0]
+    assert found.only(found.order()[:2]).measure.tolist() == [1_010_000, 1_050_000]
+    assert found.only(found.order()[:2]).lowest == 990_000
+
+
+def test_a_preferred_host_regrets_what_it_costs_above_the_cheapest() -> None:
+    found = appraisal(
+        offering("a", "1"), offering("b", "1.05", **SPOT), asked=wants("r", interruptible="prefer")
+    )
+    assert found.regret.tolist() == [0, 50_000]
+
+
+def test_speed_beyond_its_limit_regrets_by_the_cheapest_cost_and_not_by_the_fastest() -> None:
+    # 1.00 for two hours of waiting, 9.00 at once: 8.00 more than the cheapest.
+    late = {"boot_p50_s": 7200, "boot_p90_s": 7200, "warm_s": 0}
+    billed_from_ready = {"increment_s": 1, "minimum_s": 0, "starts": "ready"}
+    found = appraisal(
+        offering("a", "1", startup=late, billing=billed_from_ready), offering("b", "9"),
+        asked=wants("r", profile="speed"),
+    )  # fmt: skip
+    assert found.tier.tolist() == [Tier.PLAIN, Tier.BEYOND]
+    assert found.regret.tolist() == [0, 8_000_000]
+    assert (found.lowest, found.least) == (10_800, 1_000_000)
+
+
+def test_limits_come_before_what_is_cheapest() -> None:
+    # The cheapest is too late: the band is that of the next.
+    late = {"boot_p50_s": 7200, "boot_p90_s": 7200, "warm_s": 0}
+    found = appraisal(
+        offering("a", "1", startup=late), offering("b", "2"), offering("c", "2.04"),
+        asked=wants("r", complete_by="2026-09-21T08:00:00Z"),
+    )  # fmt: skip
+    assert found.lowest == 2_000_000
+    assert found.regret.tolist() == [0, 40_000]
+
+
+@examples(100)
+@given(money_snapshots())
+def test_tiers_measures_and_regrets_are_those_of_one_host_at_a_time(snapshot: Snapshot) -> None:
+    grid = grid_of(snapshot)
+    for own, each in zip(grid.classes, grid.appraisals, strict=True):
+        witness = Prices(snapshot, own.runs[0])
+        if each is None:
+            continue
+        told = {
+            _place(grid.hosts[host]): (tier, measure, regret)
+            for host, tier, measure, regret in zip(
+                *(column.tolist() for column in (each.hosts, each.tier, each.measure, each.regret)),
+                strict=True,
+            )
+        }
+        assert told == {
+            place: (*witness.values[place], witness.regrets[place]) for place in witness.alone
+        }
+
+
+def _place(host: Host) -> Place:
+    return Place(
+        host.offering.name if host.offering else host.name, bool(host.offering), host.is_warm
+    )

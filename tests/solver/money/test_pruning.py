@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from stowplan.model.snapshot import Snapshot
 from stowplan.solver import stages
 from stowplan.solver.grid import Grid
 from stowplan.solver.money.pruning import pruned
-from tests.build import market, offering, run, wants
+from tests.build import machine, market, offering, run, wants
 from tests.money_oracle import value_of
 from tests.money_strategies import money_snapshots
 from tests.solver.cycles import grid_of
@@ -84,3 +85,76 @@ def test_what_is_placed_is_worth_the_same_without_it(snapshot: Snapshot) -> None
 @given(money_snapshots(max_offerings=4))
 def test_what_is_placed_is_worth_the_same_without_it_on_many(snapshot: Snapshot) -> None:
     agree(snapshot)
+
+
+TIGHT: dict[str, Any] = {
+    "max_offerings": 5, "always": ("budgets", "balances", "profiles"),
+}  # fmt: skip
+
+
+def objectives(snapshot: Snapshot) -> dict[str, float]:
+    """Return what place and value come to."""
+    stages_of = stowplan.solve(snapshot).solver.stages
+    return {each.name: each.objective for each in stages_of if each.name in ("place", "value")}
+
+
+@examples(120)
+@given(money_snapshots(**TIGHT))
+def test_where_money_runs_short_place_and_value_come_to_the_same_without_it(
+    snapshot: Snapshot,
+) -> None:
+    agree(snapshot)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stages, "pruned", whole)
+        unpruned = objectives(snapshot)
+    assert objectives(snapshot) == unpruned
+
+
+@pytest.mark.long
+@examples(int(os.environ.get("STOWPLAN_FUZZ_EXAMPLES", "20000")), is_long=True)
+@given(money_snapshots(**TIGHT))
+def test_where_money_runs_short_it_is_worth_the_same_without_it_on_many(
+    snapshot: Snapshot,
+) -> None:
+    agree(snapshot)
+
+
+def test_machines_always_stay() -> None:
+    s = market(
+        offering("a", "1", available=9),
+        runs=[wants("x", profile="cost")],
+        machines=[machine("dear", 1, rate_usd_per_hour="9")],
+    )
+    assert kept(s) == [["dear", "a"]]
+
+
+def test_an_array_counts_as_many_workers_as_it_has_elements() -> None:
+    rates = {"a": "1", "b": "2", "c": "3", "d": "4"}
+    hosts = [offering(name, rate, available=2) for name, rate in rates.items()]
+    s = market(*hosts, runs=[wants("r") | {"array": {"size": 5}}])
+    assert kept(s) == [["a", "b", "c"]]
+
+
+def test_of_two_cheaper_hosts_beyond_what_is_needed_the_first_that_is_as_cheap_is_enough() -> None:
+    # One run that wants speed: quick is needed, and of the two slower ones the cheaper may be.
+    def boots(seconds: int) -> dict[str, int]:
+        return {"boot_p50_s": seconds, "boot_p90_s": seconds, "warm_s": 0}
+
+    s = market(
+        offering("quick", "3"),
+        offering("slow", "1", startup=boots(3600)),  # 2.00
+        offering("slower", "0.80", startup=boots(7200)),  # 2.40
+        runs=[wants("x", profile="speed")],
+        policy={"budgets": [{"name": "b", "workspaces": ["default"], "remaining_usd": "2.90"}]},
+    )
+    # Alone it may not have quick at all: the budget has less.
+    assert kept(s) == [["slow"]]
+    ample = {"budgets": [{"name": "b", "workspaces": ["default"], "remaining_usd": "3.10"}]}
+    both = market(
+        offering("quick", "3"),
+        offering("slow", "1", startup=boots(3600)),
+        offering("slower", "0.80", startup=boots(7200)),
+        runs=[wants("x", profile="speed"), wants("y", 9)],
+        policy=ample,
+    )
+    assert kept(both)[1] == ["quick"]  # y fits nowhere; x alone can't overdraw it

@@ -160,7 +160,6 @@ def test_as_many_start_as_all_purses_allow_at_once(data: st.DataObject) -> None:
     assert solve(s).summary.placed == best
 
 
-@pytest.mark.xfail(strict=True, reason="with nothing left of a purse, free hosts count as full")
 def test_what_costs_nothing_has_room_though_nothing_is_left() -> None:
     s = market(
         offering("a"), runs=[wants("x")], machines=[machine("m", 2)], policy=budgets(purse("0"))

@@ -3,8 +3,6 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any
 
-import pytest
-
 from stowplan.model.estimating.token import token_of
 from stowplan.model.money import micro_of
 from stowplan.model.reasons import Code
@@ -61,10 +59,6 @@ def test_of_many_offerings_the_span_is_told() -> None:
     assert told.message == "3.00 to 3.39 USD an hour, and its estimate allows 2.20"
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="an estimate tells the rate of all hosts of a run, and it is held against that of one",
-)
 def test_the_hosts_of_a_run_of_several_workers_are_counted_together() -> None:
     # Estimated at 2.00 for both: 1.00 each. At 2.00 each they are twice as dear.
     two = run("r", cpu_cores=1, node_selection={"count": 2}, expected_duration_s=3600)

@@ -113,7 +113,8 @@ def test_each_worker_takes_a_whole_instance_and_leaves_none_of_it() -> None:
     s = market(offering("a", gpus=8, available=2), runs=[wants(name) for name in "xyz"])
     assert sorted(host for own in places(s).values() for host in own) == ["a#1", "a#2"]
     (left,) = {"x", "y", "z"} - starts(s)
-    assert says(s, left, "a") == (Code.NO_CAPACITY_NOW, "sold out", {})
+    taken = "all that could start are taken in this cycle"
+    assert says(s, left, "a") == (Code.NO_CAPACITY_NOW, taken, {})
 
 
 def test_an_instance_has_no_more_gpus_than_it_has() -> None:
