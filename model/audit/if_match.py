@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from stowplan.model.audit.instances import Host
 from stowplan.model.audit.plan import Plan
+from stowplan.model.audit.prices import workers_of
 from stowplan.model.audit.violation import Violation
 from stowplan.model.estimating.duration import as_written
 from stowplan.model.estimating.token import rate_in
@@ -24,7 +25,7 @@ def over(plan: Plan, run: Run, host: Host) -> str | None:
     if token is None or run.placement.max_rate_usd_per_hour is not None:
         return None
     told = rate_in(token)
-    rate = plan.prices.tariff(host).rate
+    rate = plan.prices.tariff(host).rate * workers_of(run)
     if rate <= told * (1 + as_written(plan.snapshot.policy.bands.if_match)):
         return None
     return f"costs {written(rate)} USD an hour, and the estimate said {written(told)}"
