@@ -7,34 +7,32 @@ one by one; what they come to stands beside, over the runs that both place.
 from __future__ import annotations
 
 import argparse
-import datetime as dt
+import math
 import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 
 import stowplan
 from stowplan.model.decision import Decision, Estimate, PlacedRun
 from stowplan.model.snapshot import Snapshot
 from tests.bench.money.baselines import Placed, cheapest_rate, one_by_one
 from tests.bench.money.instance import is_here, left_out, market
+from tests.bench.money.regret import Worth
 from tests.bench.money.tables import PAGE, put, table
 
 COLUMNS = (
     "seed", "s", "processor s", "place gap", "value gap", "placed", "GPUs", "USD/h", "USD in all",
+    "regret",
 )  # fmt: skip
-OTHERS = (
-    "way", "placed to ours", "GPUs to ours", "USD/h", "USD", "balanced: USD/h", "cost: USD",
-    "speed: hours",
-)  # fmt: skip
+OTHERS = ("way", "placed", "GPUs", "USD/h", "USD", "regret")
 WAYS: Mapping[str, Callable[[Snapshot], Placed]] = {
     "one by one": one_by_one,
     "cheapest rate": cheapest_rate,
 }
-
-type Figure = Callable[[Estimate], float]
 
 
 @dataclass(frozen=True)
@@ -62,6 +60,20 @@ class Measured:
         }
 
     @property
+    def hosts(self) -> dict[str, str]:
+        """The offering that each placed run takes."""
+        return {
+            each.run: each.workers[0].host.partition("#")[0]  # `#`: an instance of it
+            for each in self.decision.outcomes
+            if isinstance(each, PlacedRun)
+        }
+
+    @cached_property
+    def worth(self) -> Worth:
+        """What every offering is worth to each run."""
+        return Worth(self.snapshot)
+
+    @property
     def usd(self) -> float:
         """What the placed runs cost to completion of which that is known."""
         return sum(usd(each) for each in self.placed.values() if each.cost_usd)
@@ -73,40 +85,33 @@ class Measured:
     def ratios(self, other: Placed) -> tuple[float, ...]:
         """Return what another way comes to over ours, as `OTHERS` has it.
 
-        Rates and costs are over the runs that both place: of all, then of each profile what it
-        asks for. Costs and times are of runs whose length is known.
+        Rates, costs and regret are over the runs that both place, costs over those whose length is
+        known.
         """
         summary = self.decision.summary
+        ours, theirs = self.placed, other.hosts
+        both = [name for name in ours if name in theirs]
+        known = [name for name in both if theirs[name].is_total]
+        names = {name: host.name for name, host in theirs.items()}
         return (
-            len(other.hosts) / max(1, summary.placed),
+            len(theirs) / max(1, summary.placed),
             self.gpus(other) / max(1, summary.gpus_placed),
-            self._over(other, "rate"),
-            self._over(other, "cost"),
-            self._over(other, "rate", "balanced"),
-            self._over(other, "cost", "cost"),
-            self._over(other, "finish", "speed"),
+            _over(
+                sum(theirs[name].rate for name in both) / 1e6,
+                sum(float(ours[name].rate_usd_per_hour) for name in both),
+            ),
+            _over(
+                sum(theirs[name].cost.p50 for name in known) / 1e6,
+                sum(usd(ours[name]) for name in known),
+            ),
+            _over(self.worth.regret(names, both), self.worth.regret(self.hosts, both)),
         )
 
-    def _over(self, other: Placed, figure: str, profile: str | None = None) -> float:
-        theirs = ours = 0.0
-        placed = self.placed
-        for run in self.snapshot.runs:
-            of_profile = profile is None or run.placement.profile == profile
-            if not of_profile or not (run.name in placed and run.name in other.hosts):
-                continue
-            own, host = placed[run.name], other.hosts[run.name]
-            if figure == "rate":
-                theirs += host.rate / 1e6
-                ours += float(own.rate_usd_per_hour)
-            elif host.is_total and figure == "cost":
-                theirs += host.cost.p50 / 1e6
-                ours += usd(own)
-            elif host.is_total:
-                assert own.finish
-                theirs += host.finish_s.p50
-                done = dt.datetime.fromisoformat(str(own.finish.p50))
-                ours += (done - self.snapshot.now).total_seconds()
-        return theirs / ours if ours else 1.0
+
+def _over(theirs: float, ours: float) -> float:
+    if not ours:
+        return math.inf if theirs else 1.0
+    return theirs / ours
 
 
 def usd(estimate: Estimate) -> float:
@@ -137,6 +142,7 @@ def row(each: Measured) -> tuple[str, ...]:
         str(summary.gpus_placed),
         f"{summary.usd_per_hour.quantize(Decimal('0.01')):,}",
         f"{each.usd:,.0f}",
+        f"{each.worth.regret(each.hosts, each.hosts):,.2f}",
     )
 
 
@@ -155,8 +161,8 @@ def told(run: Sequence[Measured]) -> str:
 
 
 def _span(ratios: Sequence[float]) -> str:
-    middle = statistics.median(ratios)
-    return f"{middle:.3f} ({min(ratios):.3f} to {max(ratios):.3f})"
+    middle, least, most = (f"{of(ratios):.3f}" for of in (statistics.median, min, max))
+    return middle if least == most else f"{middle} ({least} to {most})"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

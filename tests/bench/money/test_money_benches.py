@@ -1,5 +1,6 @@
 """The benches of money, on markets small enough to look at."""
 
+import datetime as dt
 import json
 import sys
 from collections.abc import Iterator
@@ -9,14 +10,15 @@ import pytest
 
 import stowplan
 from stowplan.model.audit import audit
-from stowplan.model.decision import PlacedRun
 from stowplan.model.estimating.duration import Likely
-from stowplan.model.fleet import Offering
+from stowplan.model.fleet import Fleet, Offering
 from stowplan.model.runs import Run
+from stowplan.model.snapshot import Snapshot
 from stowplan.solver.pricing import Market, Ranking
 from tests.bench.money import cheapest, instance, market, ranking, skypilot, tables
 from tests.bench.money.baselines import Placed, cheapest_rate, one_by_one
 from tests.bench.money.instance import is_here, small_market
+from tests.bench.money.regret import Worth
 
 
 def test_a_market_is_the_same_for_a_seed_and_another_for_another() -> None:
@@ -73,19 +75,24 @@ def test_the_tables_hold_every_figure(measured: market.Measured) -> None:
 
 
 def test_a_way_that_does_what_we_do_comes_to_what_we_come_to(measured: market.Measured) -> None:
-    rows = {host.name: host for host in Market(measured.snapshot).named.values()}
-    same = Placed()
-    for each in measured.decision.outcomes:
-        if isinstance(each, PlacedRun):
-            run = next(run for run in measured.snapshot.runs if run.name == each.run)
-            ranking = Market(measured.snapshot).ranked(run)
-            assert isinstance(ranking, Ranking)
-            (worker,) = each.workers
-            assert worker.host in rows
-            same.hosts[run.name] = next(h for h in ranking.hosts if h.name == worker.host)
+    found, same = Market(measured.snapshot), Placed()
+    runs = {run.name: run for run in measured.snapshot.runs}
+    for name, host in measured.hosts.items():
+        ranking = found.ranked(runs[name])
+        assert isinstance(ranking, Ranking)
+        same.hosts[name] = next(one for one in ranking.hosts if one.name == host)
     assert len(same.hosts) > 5
     # Figures in decisions are rounded up: to the second, and to a millionth of a dollar.
-    assert measured.ratios(same) == pytest.approx([1] * 7, rel=1e-3)
+    assert measured.ratios(same) == pytest.approx([1] * 5, rel=1e-3)
+
+
+def test_regret_is_the_rate_above_the_lowest_for_as_long_as_it_runs() -> None:
+    offerings = [_offering("low", "1.00", 0), _offering("high", "1.50", 0)]
+    now = dt.datetime(2026, 7, 20, tzinfo=dt.UTC)
+    run = Run(name="r", expected_duration_s=4 * 3600)
+    worth = Worth(Snapshot(now=now, fleet=Fleet(offerings=tuple(offerings)), runs=(run,)))
+    assert worth.regret({"r": "low"}, ["r"]) == 0
+    assert worth.regret({"r": "high"}, ["r"]) == pytest.approx(4 * 0.50)
 
 
 def test_dearer_hosts_give_a_ratio_above_1(measured: market.Measured) -> None:
