@@ -129,3 +129,40 @@ def test_the_run_s_own_limit_is_told_before_an_offering_that_is_too_small() -> N
     told = headline(s, "r")
     assert told.code == Code.EXCEEDS_MAX_RATE
     assert told.message.startswith("the nearest, large: 8.00 USD an hour, and at most 2.00 allowed")
+
+
+def test_names_pass_over_every_machine_and_warm_ones_come_first() -> None:
+    # a#1, a#2 and a#4 are machines: the idle one is a#3, the one to be created a#5.
+    slow = {"boot_p50_s": 600, "boot_p90_s": 600, "warm_s": 5}
+    taken = [machine(f"a#{n}", state="down") for n in (1, 2, 4)]
+    a = offering("a", available=2, warm=1, startup=slow)
+    one = market(a, runs=[wants("x")], machines=taken)
+    assert places(one) == {"x": ["a#3"]}
+    two = market(a, runs=[wants("x"), wants("y")], machines=taken)
+    assert sorted(host for own in places(two).values() for host in own) == ["a#3", "a#5"]
+
+
+@pytest.mark.parametrize(
+    ("available", "warm", "number"), [(1, 5, 1), (0, 2, 0), (3, 0, 3), (None, 2, 2), (None, 0, 1)]
+)
+def test_idle_ones_are_among_those_available_and_never_fewer_where_no_number_is_known(
+    available: int | None, warm: int, number: int
+) -> None:
+    s = market(offering("a", available=available, warm=warm), runs=[wants(name) for name in "wxyz"])
+    assert len(starts(s)) == number
+
+
+def test_work_without_gpus_takes_a_whole_instance_too() -> None:
+    cpu: Document = {"accelerator": None, "cpu_cores": 4}
+    runs = [run(name, cpu_cores=1, expected_duration_s=60) for name in "xyz"]
+    s = market(offering("a", available=2, **cpu), runs=runs)
+    assert len(starts(s)) == 2
+    large = market(offering("a", available=2, **cpu), runs=[run("r", cpu_cores=5)])
+    assert says(large, "r", "a").code == Code.INSUFFICIENT_CPU
+
+
+def test_cpu_work_packs_onto_owned_machines_before_anything_is_bought() -> None:
+    runs = [run(name, cpu_cores=2, expected_duration_s=60) for name in "wxyz"]
+    s = market(offering("a", "0.01", available=9), runs=runs, machines=[machine("m", cpu_cores=6)])
+    hosts = sorted(host for own in places(s).values() for host in own)
+    assert hosts == ["a#1", "m", "m", "m"]

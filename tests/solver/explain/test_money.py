@@ -5,8 +5,11 @@ from __future__ import annotations
 from decimal import Decimal
 
 from stowplan.model.decision import Got
+from stowplan.model.estimating.token import token_of
+from stowplan.model.runs import Run
 from stowplan.solver.cycle import solve
 from tests.build import after, machine, market, offering, run, running, wants
+from tests.hosts import NOW
 from tests.solver.cycles import placed
 
 
@@ -68,3 +71,66 @@ def test_where_nothing_costs_anything_there_is_no_estimate() -> None:
     s = market(runs=[wants("r")], machines=[machine("m", 1)])
     assert placed(s, "r").estimate is None
     assert str(solve(s).summary.usd_per_hour) == "0.00"
+
+
+def test_without_a_running_time_limits_say_that_there_is_no_total() -> None:
+    limits = {"max_cost_usd": "3", "complete_by": after(9000)}
+    s = market(offering("a", "2"), runs=[run("r", 1, placement=limits)])
+    assert placed(s, "r").asked_and_got == (
+        Got(rule="max_cost", asked="at most 3 USD", got="no total: see unverified"),
+        Got(rule="complete_by", asked="by 2026-09-21T08:30:00Z", got="no end: see unverified"),
+    )
+
+
+def test_an_estimate_s_rate_is_told_beside_the_one_that_is_paid() -> None:
+    token = token_of(Run(name="r"), "a", 2_000_000, NOW)
+    s = market(offering("a", "2.10"), runs=[wants("r", if_match=token)])
+    got = Got(rule="if_match", asked="the estimate's 2 USD an hour", got="2.10 USD an hour")
+    (told,) = placed(s, "r").asked_and_got
+    assert (told.rule, told.asked) == (got.rule, got.asked)
+    assert Decimal(told.got.split()[0]) == Decimal("2.10")
+
+
+def test_an_array_tells_the_value_and_the_estimate_of_its_dearest_element() -> None:
+    s = market(
+        offering("a", "1", available=2), offering("b", "2", available=2),
+        runs=[wants("r") | {"array": {"size": 3}}],
+    )  # fmt: skip
+    told = placed(s, "r")
+    assert told.value
+    assert told.estimate
+    assert told.estimate.cost_usd
+    assert (str(told.value.chosen), str(told.value.reference)) == ("2", "2")
+    assert told.estimate.rate_usd_per_hour == Decimal(2)
+    assert told.estimate.cost_usd.p50 == "2"
+    assert solve(s).summary.usd_per_hour == Decimal("4.00")
+
+
+def test_a_run_of_several_workers_is_told_as_if_all_were_on_the_dearest_of_its_hosts() -> None:
+    s = market(
+        runs=[run("r", cpu_cores=1, node_selection={"count": 2}, expected_duration_s=3600)],
+        machines=[machine("m", rate_usd_per_hour="1"), machine("n", rate_usd_per_hour="3")],
+    )
+    told = placed(s, "r").estimate
+    assert told
+    assert told.cost_usd
+    assert told.rate_usd_per_hour == Decimal(6)
+    assert told.cost_usd.p50 == "6"
+    assert solve(s).summary.usd_per_hour == Decimal("4.00")
+
+
+def test_what_is_paid_for_already_costs_nothing_and_still_has_its_rate() -> None:
+    # Half an hour of the warm one is paid: the other half is billed.
+    s = market(offering("a", "2", warm={"count": 1, "paid_until": after(1800)}), runs=[wants("r")])
+    told = placed(s, "r")
+    assert told.value
+    assert told.estimate
+    assert told.estimate.cost_usd
+    assert told.value.chosen == Decimal(0)
+    assert told.estimate.rate_usd_per_hour == Decimal(2)
+    assert told.estimate.cost_usd.p50 == "1"
+
+
+def test_a_machine_of_a_pool_of_your_own_costs_nothing_an_hour() -> None:
+    own = machine("m", 1, rate_usd_per_hour="2", byoc_pool="lab")
+    assert solve(market(runs=[wants("r")], machines=[own])).summary.usd_per_hour == 0

@@ -108,3 +108,39 @@ def test_scores_say_how_far_the_host_is_from_the_best() -> None:
     s = market(offering("slow", startup=SLOW), offering("quick", "1.5"), runs=[wants("r")])
     scores = placed(s, "r").scores
     assert (scores.cost_to_complete, scores.time_to_result) == (0.75, 0.5)
+
+
+def test_of_many_dearer_hosts_the_span_is_told_once() -> None:
+    many = [offering(f"a{n:03}", f"{3 + n / 100:.2f}") for n in range(40)]
+    [told] = placed(market(*many, offering("b"), runs=[wants("r")]), "r").rejected
+    assert len(told.hosts) == 40
+    assert told.reasons[0].message == "3.00 to 3.39 USD an hour there, 1.00 USD an hour where it is"
+
+
+def test_warm_is_told_where_it_decides_first_and_where_it_decides_last() -> None:
+    warm, fit = offering("warm", gpus=2, warm=1), offering("fit", gpus=1)
+    by_cost = market(warm, fit, runs=[wants("r", profile="cost")])
+    assert why(by_cost, "fit") == ("as good, and not warm there", "warm")
+    by_rate = market(warm, fit, runs=[wants("r")])
+    assert why(by_rate, "warm (warm)")[1] == "fit"
+    alike = market(offering("a", available=2, warm=1), runs=[wants("r")])
+    assert why(alike, "a") == ("as good, and not warm there", "warm")
+
+
+def test_sold_out_is_not_outranked() -> None:
+    s = market(offering("a"), offering("b", "2", available=0), runs=[wants("r")])
+    [told] = [row for row in placed(s, "r").rejected if "b" in row.hosts]
+    assert told.reasons[0].code == Code.NO_CAPACITY_NOW
+
+
+def test_a_host_is_told_by_the_best_that_other_profiles_would_choose_it_for() -> None:
+    # Cost: quick costs 1.50 and slow 2 h at 0.90, 1.80.
+    s = market(
+        offering("quick", "1.50"), offering("slow", "0.90", startup=SLOW),
+        runs=[wants("r", profile="cost")],
+    )  # fmt: skip
+    assert why(s, "slow") == ("1.80 USD in all there, 1.50 USD in all where it is", "value")
+    s = market(offering("quick", "1.50"), offering("slow", "0.90", startup=SLOW), runs=[wants("r")])
+    assert why(s, "quick") == (
+        "1.50 USD an hour there, 0.90 USD an hour where it is", "value",
+    )  # fmt: skip
