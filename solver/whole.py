@@ -133,12 +133,12 @@ class Whole:
         sum_of = Tally("value")
         wish = Goal(summed(choices, wishes), True)
         self._settle("value, wishes", wish, most_wishes(choices), 0, sum_of)
-        spent = worth_at_best(choices, self.values)
         goal = Goal(summed(choices, regret), maximise=False)
         now = max(1, goal.terms.at(self.values))
-        gap = min(1.0, chain.settings.gap * (spent + now) / now)
+        gap = min(1.0, chain.settings.gap * (worth_at_best(choices, self.values) + now) / now)
         bound = self._settle("value", goal, 0, gap, sum_of)
         self._settle("value, ties", Goal(summed(choices, excess), False), 0, 0, sum_of)
+        spent = worth_at_best(choices, self.values)  # of the runs that start now
         sum_of.objective, sum_of.bound = spent + goal.terms.at(self.values), spent + bound
         chain.stages.append(sum_of.stage())
 

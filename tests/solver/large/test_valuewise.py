@@ -123,10 +123,6 @@ def test_a_budget_holds_here_too_and_goes_where_most_is_had_for_it() -> None:
         assert hosts == ["a#1", "a#2", "m"]
 
 
-@pytest.mark.xfail(
-    strict=True,
-    reason="what is spent at best is counted before the search for regret changes which runs start",
-)
 def test_the_value_told_is_that_of_the_runs_which_start_at_last() -> None:
     # Two of three may start. Of x and y one would have to be bought, so `spot` starts instead: it
     # can't be had for less than 1.00 an hour, and regrets nothing.
