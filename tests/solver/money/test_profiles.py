@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from stowplan.model.decision import PlacedRun
 from stowplan.model.errors import InvalidInput
 from stowplan.solver.cycle import solve
-from stowplan.solver.money.profiles import even_level, steps_up
-from tests.build import market, offering, run, wants
-from tests.solver.cycles import places
+from stowplan.solver.money.profiles import even_level, fit, steps_up, wishes
+from stowplan.solver.pricing import Ranking, ranked
+from tests.build import after, card, machine, market, offering, run, wants
+from tests.solver.cycles import grid_of, places
 
 upper = st.lists(st.integers(0, 40), min_size=1, max_size=5)
 
@@ -81,3 +82,67 @@ def test_regrets_that_do_not_add_up_exactly_are_refused_with_the_run_s_name() ->
     )  # fmt: skip
     with pytest.raises(InvalidInput, match=r"runs\[[xy]\]\.placement: the hosts of '[xy]' differ"):
         solve(s)
+
+
+@pytest.mark.xfail(
+    strict=True, reason="of hosts equally fast a dearer one may be taken, by the last tie"
+)
+def test_speed_pays_no_more_for_what_ends_no_sooner() -> None:
+    # Both end after an hour; 1.50 is within one and a half times the cheapest.
+    for name in ("r0", "r1", "r2", "r3"):
+        s = market(
+            offering("a", "1.00"), offering("b", "1.50"), runs=[wants(name, profile="speed")]
+        )
+        assert places(s) == {name: ["a#1"]}
+
+
+@pytest.mark.xfail(strict=True, reason="hosts equally fast are ranked by their names")
+def test_of_hosts_equally_fast_the_cheaper_is_ranked_first() -> None:
+    s = market(offering("a", "1.50"), offering("b", "1.00"), runs=[wants("r", profile="speed")])
+    found = ranked(s, "r")
+    assert isinstance(found, Ranking)
+    assert [host.name for host in found.hosts] == ["b", "a"]
+
+
+@pytest.mark.parametrize("profile", ["balanced", "cost", "speed"])
+def test_a_start_that_failed_lately_comes_before_all_else_within_the_band(profile: str) -> None:
+    failed = {"attempts": 100, "failures": 0, "last_failed_at": after(-60)}
+    best = offering("a", "1", health=1, gpus=1, starts=failed, warm=1)
+    s = market(best, offering("b", "1", health=0.5), runs=[wants("r", profile=profile)])
+    assert places(s) == {"r": ["b#1"]}
+
+
+def test_health_comes_before_start_and_start_before_fit() -> None:
+    slow = {"boot_p50_s": 60, "boot_p90_s": 60, "warm_s": 0}
+    ill, late, large = (
+        offering("ill", health=0.8, gpus=1),
+        offering("late", health=0.9, gpus=1, startup=slow),
+        offering("large", health=0.9, gpus=8),
+    )
+    assert places(market(ill, late, large, runs=[wants("r")])) == {"r": ["large#1"]}
+    assert places(market(ill, late, runs=[wants("r")])) == {"r": ["late#1"]}
+
+
+def test_wishes_weigh_so_that_no_number_of_lesser_ones_makes_up_for_a_greater() -> None:
+    # Two that hurry can be beyond: a preferred host outweighs both, 3; a pool's all of them, 9.
+    spot = offering("spot", "1", interruptible=True, reclaims={"per_hour": 0}, available=9)
+    small = machine("m", [card(model="NVIDIA L4")], byoc_pool="lab")
+    pooled = run("p", {"count": 1, "models": ["L4"]}, placement={"pool": "lab"})
+    large = {"gpus": {"count": 1, "models": ["H100"]}}
+    preferring = wants("i", interruptible="prefer") | large
+    hurrying = [wants(name, profile="speed") | large for name in "xy"]
+    s = market(spot, offering("dear", "9"), runs=[pooled, preferring, *hurrying], machines=[small])
+    grid = grid_of(s)
+    told = {
+        each.name: sorted(wishes(grid, index).tolist()) for index, each in enumerate(grid.classes)
+    }
+    assert told == {"p": [9], "i": [0, 3], "x": [-1, 0]}
+
+
+def test_fit_counts_gpus_and_of_work_without_them_cores() -> None:
+    s = market(
+        offering("a", gpus=8), runs=[run("g", 2, expected_duration_s=60), run("c", cpu_cores=16)]
+    )
+    grid = grid_of(s)
+    told = {each.name: fit(grid.eligibility.prices, each.ask).tolist() for each in grid.classes}
+    assert told == {"g": [250_000], "c": [250_000]}  # 2 of 8 GPUs, 16 of 64 cores
