@@ -66,7 +66,7 @@ def estimate(
         if snapshot != "-":  # it may be typed
             say("reading")
         asked = load(snapshot)
-        wanted = _run(asked, run)
+        asked, wanted = _anew(asked, _run(asked, run))
         say("pricing")
         settings = Settings.of(asked, profile=cast("Profile | None", profile))  # one of the choices
         ranking = Market(asked, settings).ranked(wanted)
@@ -95,6 +95,19 @@ def _run(snapshot: Snapshot, name: str) -> Run:
     return runs[name]
 
 
+def _anew(snapshot: Snapshot, run: Run) -> tuple[Snapshot, Run]:
+    """Return the snapshot and the run as if it weren't placed yet; an array goes on as it does.
+
+    Else it would be kept off its own host by itself.
+    """
+    if run.placed is None or run.array:
+        return snapshot, run
+    waiting = {"state": "pending", "placed": None, "started_at": None}
+    anew = run.model_copy(update=waiting)
+    runs = tuple(anew if each is run else each for each in snapshot.runs)
+    return snapshot.model_copy(update={"runs": runs}), anew
+
+
 def _unknown(what: str, name: str, known: list[str]) -> str:
     from stowplan.cli.render.text import printable
     from stowplan.model.names import nearest
@@ -114,10 +127,12 @@ def _host(ranking: Ranking, asked: str | None) -> str | None:
     if asked is None:
         best = ranking.best(1)
         return best[0].name if best else None
-    if asked not in ranking.market.named and offering_named(asked) in ranking.market.named:
-        asked = offering_named(asked)
-    if asked not in ranking.market.named:
-        raise Failed([_unknown("host", asked, list(ranking.market.named))], code=2)
+    named = ranking.market.named
+    if asked not in named:
+        offering = offering_named(asked) if offering_named(asked) in named else asked
+        asked = next((host.name for host in named.values() if asked in host.instances), offering)
+    if asked not in named:
+        raise Failed([_unknown("host", asked, list(named))], code=2)
     reasons = ranking.reasons(asked)
     if reasons:
         lines = [f"  {reason.code}: {reason.message}" for reason in reasons]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -37,14 +37,16 @@ def add_ranking(page: Page, ranking: Ranking, top: int) -> None:
     what = f"one of its {counted(ranking.run.array.size, 'element')}" if ranking.run.array else "it"
     told = f"{counted(len(ranking.order), 'host')} would take {what}"
     told += f"; by {by} ({ranking.profile}{why})" if best else ""
+    workers = 1 if ranking.run.array else ranking.ask.tasks or 1
+    told += f"; all {workers:,} workers" if best and workers > 1 else ""
     page.add(words((ranking.run.name, "bold"), f"  {told}"))
     if not best:
         return
     page.space()
     grid = table(_COLUMNS, right=_COLUMNS[1:4])
-    warm = {host.name for host in best if ranking.market.named[host.name].is_warm}
     rows = [
-        _host(host, is_best=not place, is_warm=host.name in warm) for place, host in enumerate(best)
+        (*_host(host, workers), ", ".join(_notes(host, ranking, is_best=not place)))
+        for place, host in enumerate(best)
     ]
     if page.width < ROOMY and any(len(host.name) > page.width // 4 for host in best):
         for name, rate, cost, ends, notes in rows:
@@ -73,6 +75,12 @@ def add_estimate(page: Page, host: str, told: Estimate, token: str) -> None:
     rate = dollars(micro_of(told.rate_usd_per_hour))
     ends = in_cents(micro_of(told.startup_teardown_usd))
     page.add(words(f"{rate} USD an hour; starting and ending cost {ends} USD"), 2)
+    start = told.startup_s
+    cold, warm = lasting(start.cold), lasting(start.warm)
+    starts = f"starts in {cold}"
+    if start.cold != start.warm:
+        starts = f"a new instance starts in {cold}, an idle one in {warm}"
+    page.add(words(starts), 2)
     page.space()
     add_lines(page, told, 2)
     page.space()
@@ -125,19 +133,34 @@ def _own(profile: str) -> str:
     return {"balanced": "usd_per_hour", "cost": "cost_usd", "speed": "finish_s"}[profile]
 
 
-def _host(host: RankedHost, *, is_best: bool, is_warm: bool) -> tuple[str, str, str, str, str]:
+def _host(host: RankedHost, workers: int) -> tuple[str, str, str, str]:
+    cost = UNKNOWN
+    if host.is_total:
+        likely, worst = (in_cents(micro * workers) for micro in host.cost)
+        cost = f"{likely} ({worst})"
+    ends = _lasts(host.finish_s) if host.is_total else f"starts {_lasts(host.finish_s)}"
+    return (printable(host.name), dollars(host.rate * workers), cost, ends)
+
+
+def _notes(host: RankedHost, ranking: Ranking, *, is_best: bool) -> Iterator[str]:
+    """Yield what else tells a host from others."""
     from stowplan.solver.money.appraisal import Tier  # loaded with the ranking already
 
-    cost = f"{in_cents(host.cost.p50)} ({in_cents(host.cost.p90)})" if host.is_total else UNKNOWN
-    ends = _lasts(host.finish_s) if host.is_total else f"starts {_lasts(host.finish_s)}"
-    notes = [
-        *(["best" if is_best else "as good"] if host.is_as_good or is_best else []),
-        *(["warm"] if is_warm else []),
-        *(["interruptible"] if host.is_interruptible else []),
-        *(["machine"] if host.kind == "machine" else []),
-        *(["too dear"] if host.tier == Tier.BEYOND else []),
-    ]
-    return (printable(host.name), dollars(host.rate), cost, ends, ", ".join(notes))
+    own = ranking.market.named[host.name]
+    if host.is_as_good or is_best:
+        yield "best" if is_best else "as good"
+    if host.tier == Tier.POOL:
+        yield "your pool"
+    if own.tariff.rate and own.tariff.paid_s:
+        yield "paid for"
+    if own.is_warm:
+        yield "warm"
+    if host.is_interruptible:
+        yield "interruptible"
+    if host.kind == "machine":
+        yield "machine"
+    if host.tier == Tier.BEYOND:
+        yield "too dear"
 
 
 def _lasts(time: Likely) -> str:

@@ -116,7 +116,7 @@ def test_idle_instances_are_said_to_be_warm() -> None:
     lines = estimate(str(SCENARIOS / "reuse-before-new.yaml"), "hour").stdout.splitlines()
     [warm] = [line for line in lines if line.startswith("a100-idle (warm)")]
     [first] = [line for line in lines if line.startswith("from-the-lab")]
-    assert warm.endswith("  warm")
+    assert warm.endswith(", warm")
     assert first.endswith("best, machine")
 
 
@@ -167,6 +167,61 @@ def test_a_run_is_kept_to_what_its_estimate_allows(tmp_path: Path) -> None:
     assert "PRICE_ABOVE_ESTIMATE" in said
     # 1.20 x 1.10 = 1.32 USD an hour are allowed.
     assert "1.34 USD an hour, and its estimate allows 1.32" in said
+
+
+def written(folder: Path, **parts: object) -> str:
+    path = folder / "asked.json"
+    path.write_text(json.dumps({"now": "2026-09-21T06:00:00Z", **parts}))
+    return str(path)
+
+
+def test_a_run_that_runs_is_estimated_as_if_it_started_anew(tmp_path: Path) -> None:
+    machine = {"name": "m", "devices": {"count": 1, "model": "A100", "memory_mib": 81920}}
+    run = {
+        "name": "r", "gpus": {"count": 1}, "expected_duration_s": 3600, "state": "running",
+        "placed": {"workers": [{"host": "m", "devices": ["m/0"]}]},
+    }  # fmt: skip
+    path = written(tmp_path, fleet={"machines": [{**machine, "rate_usd_per_hour": 2}]}, runs=[run])
+    told = json.loads(estimate(path, "r", "-o", "json").stdout)
+    # Its own GPU counts as free, and the machine as billed for it alone: an hour at 2.00.
+    assert (told["host"], told["estimate"]["cost_usd"]["p50"]) == ("m", "2")
+
+
+def test_the_first_instances_of_an_offering_are_its_idle_ones(tmp_path: Path) -> None:
+    offering = {
+        "name": "o", "provider": "p", "region": "r", "rate_usd_per_hour": 1, "available": 2,
+        "warm": 1, "accelerator": {"model": "A100", "memory_gb": 80, "count": 1},
+    }  # fmt: skip
+    path = written(
+        tmp_path,
+        fleet={"offerings": [offering]},
+        runs=[{"name": "r", "gpus": {"count": 1}, "expected_duration_s": 60}],
+    )
+    found = {
+        asked: json.loads(estimate(path, "r", "--host", asked, "-o", "json").stdout)["host"]
+        for asked in ("o", "o (warm)", "o#1", "o#2")
+    }
+    assert found == {"o": "o", "o (warm)": "o (warm)", "o#1": "o (warm)", "o#2": "o"}
+
+
+def test_a_run_of_several_workers_is_told_what_all_of_them_cost(tmp_path: Path) -> None:
+    machines = [{"name": name, "rate_usd_per_hour": 3, "cpu_cores": 4} for name in ("a", "b")]
+    run = {"name": "r", "cpu_cores": 4, "machines": 2, "expected_duration_s": 3600}
+    said = estimate(written(tmp_path, fleet={"machines": machines}, runs=[run]), "r").stdout
+    assert "all 2 workers" in said
+    [first] = [line.split()[:3] for line in said.splitlines() if line.startswith("a ")]
+    assert first == ["a", "6.00", "6.00"]
+    assert "6.00 (p90 7.50) USD in all" in said
+
+
+def test_what_is_paid_for_already_is_marked(tmp_path: Path) -> None:
+    until = {"rate_usd_per_hour": 3, "paid_until": "2026-09-21T06:30:00Z"}
+    machines = [{"name": "a", "cpu_cores": 4}, {"name": "b", "cpu_cores": 4, **until}]
+    run = {"name": "r", "cpu_cores": 1, "expected_duration_s": 60}
+    lines = estimate(written(tmp_path, fleet={"machines": machines}, runs=[run]), "r").stdout
+    notes = {line[0]: line for line in lines.splitlines() if line.startswith(("a ", "b "))}
+    assert "paid for" in notes["b"]
+    assert "paid for" not in notes["a"]
 
 
 @pytest.mark.parametrize(
