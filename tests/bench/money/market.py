@@ -20,6 +20,7 @@ import stowplan
 from stowplan.model.decision import Decision, Estimate, PlacedRun
 from stowplan.model.snapshot import Snapshot
 from tests.bench.money.baselines import Placed, cheapest_rate, one_by_one
+from tests.bench.money.checking import check
 from tests.bench.money.instance import is_here, left_out, market
 from tests.bench.money.regret import Worth
 from tests.bench.money.tables import PAGE, put, table
@@ -121,12 +122,16 @@ def usd(estimate: Estimate) -> float:
 
 
 def measure(snapshot: Snapshot, seed: int) -> Measured:
-    """Return what we and the plain ways make of a snapshot."""
+    """Return what we and the plain ways make of a snapshot, each checked offering by offering."""
     began, used = time.perf_counter(), time.process_time()
     decision = stowplan.solve(snapshot)
     took, used = time.perf_counter() - began, time.process_time() - used
     ways = {name: way(snapshot) for name, way in WAYS.items()}
-    return Measured(snapshot, seed, took, used, decision, ways)
+    found = Measured(snapshot, seed, took, used, decision, ways)
+    check(snapshot, found.hosts)
+    for way in ways.values():
+        check(snapshot, {run: host.name for run, host in way.hosts.items()})
+    return found
 
 
 def row(each: Measured) -> tuple[str, ...]:
