@@ -41,6 +41,7 @@ _PREFERRED: Mapping[str, Callable[[int, int], str]] = {
     "recent_failures": lambda there, here: (
         "a start failed there lately" if there > here else "no start failed there lately"
     ),
+    "cost": lambda there, here: f"{in_cents(there)} USD there, {in_cents(here)} where it is",
     "health": lambda there, here: f"health {there / MICRO:g} there, {here / MICRO:g} where it is",
     "start": lambda there, here: f"starts after {there} s there, {here} s where it is",
     "fit": lambda there, here: f"used to {there / MICRO:.0%} there, {here / MICRO:.0%} where it is",

@@ -68,6 +68,12 @@ def fit(prices: Prices, ask: Ask) -> Ints:
     return np.minimum(ask.gpus or ask.millicores, whole) * MICRO // whole
 
 
+def _cost(prices: Prices, ask: Ask) -> Ints:
+    priced = prices.of(ask)
+    assert priced is not None  # only then do profiles choose
+    return priced.risked
+
+
 def _start(prices: Prices, ask: Ask) -> Ints:
     priced = prices.of(ask)
     assert priced is not None  # only then do profiles choose
@@ -108,13 +114,15 @@ FAILED = Preference(
     "recent_failures", lambda prices, _: prices.failed_lately.astype(np.int64), maximise=False
 )
 OWN: Sequence[Preference] = (
+    Preference("cost", _cost, False, ("speed",)),
     Preference("health", lambda prices, _: prices.health, True, ("balanced",)),
     Preference("start", _start, False, ("balanced",)),
     Preference("warm", _warm, True, ("cost",)),
     Preference("fit", fit, True, ("balanced", "cost")),
     Preference("warm_at_last", _warm, True, ("balanced",)),
 )
-"""What a profile prefers at last: balanced health, start, fit, warm; cost warm, fit."""
+"""What a profile prefers at last: balanced health, start, fit, warm; cost warm, fit; speed the
+cheaper of hosts equally fast."""
 
 
 def worth_at_best(choices: Choices, values: Sequence[int]) -> int:

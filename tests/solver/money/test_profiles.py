@@ -84,9 +84,6 @@ def test_regrets_that_do_not_add_up_exactly_are_refused_with_the_run_s_name() ->
         solve(s)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="of hosts equally fast a dearer one may be taken, by the last tie"
-)
 def test_speed_pays_no_more_for_what_ends_no_sooner() -> None:
     # Both end after an hour; 1.50 is within one and a half times the cheapest.
     for name in ("r0", "r1", "r2", "r3"):
@@ -96,7 +93,6 @@ def test_speed_pays_no_more_for_what_ends_no_sooner() -> None:
         assert places(s) == {name: ["a#1"]}
 
 
-@pytest.mark.xfail(strict=True, reason="hosts equally fast are ranked by their names")
 def test_of_hosts_equally_fast_the_cheaper_is_ranked_first() -> None:
     s = market(offering("a", "1.50"), offering("b", "1.00"), runs=[wants("r", profile="speed")])
     found = ranked(s, "r")
