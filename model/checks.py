@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
 from stowplan.model.errors import Again, Item, Path, Problem
-from stowplan.model.estimating.token import rate_in
+from stowplan.model.estimating.token import until_in
 from stowplan.model.holds import holding
 from stowplan.model.instances import warm_name
 from stowplan.model.ranges import holds_range
@@ -33,6 +34,7 @@ def problems_of(snapshot: Snapshot) -> Iterator[Problem]:
             yield Problem(path, "ends before it begins", "'to' is later than 'from'")
     for run in snapshot.runs:
         yield from _run(run)
+        yield from _if_match(run, snapshot.now)
     yield from _devices_given_twice(snapshot)
     yield from refused(snapshot)
 
@@ -108,13 +110,28 @@ def _run(run: Run) -> Iterator[Problem]:
                 yield Problem((*path, *field.split(".")), message, "leave one of them out")
     if run.array:
         yield from _array(run, path)
-    if run.placement.if_match is not None:
-        try:
-            rate_in(run.placement.if_match)
-        except ValueError as error:
-            told = "the If-Match token that `stowplan estimate` prints, whole"
-            yield Problem((*path, "placement", "if_match"), str(error), told)
     yield from _placed(run, path)
+
+
+def _if_match(run: Run, now: dt.datetime) -> Iterator[Problem]:
+    """Find a token that is none, or that had run out when its run was submitted."""
+    if run.placement.if_match is None:
+        return
+    path: Path = ("runs", Item(run.name), "placement", "if_match")
+    try:
+        until = until_in(run.placement.if_match)
+    except ValueError as error:
+        told = "the If-Match token that `stowplan estimate` prints, whole"
+        yield Problem(path, str(error), told)
+        return
+    submitted = run.submitted_at or now
+    if submitted.replace(microsecond=0) > until:
+        message = f"was valid until {_zulu(until)}, and the run is of {_zulu(submitted)}"
+        yield Problem(path, message, "estimate it anew; submitted_at says when it was submitted")
+
+
+def _zulu(time: dt.datetime) -> str:
+    return time.isoformat().replace("+00:00", "Z")
 
 
 def _without_gpus(run: Run, path: Path) -> Iterator[Problem]:

@@ -29,13 +29,25 @@ def rate_in(token: str) -> int:
 
     Raises ValueError where it is none, or has been altered.
     """
+    return int(_read(token)["rate"])
+
+
+def until_in(token: str) -> dt.datetime:
+    """Return until when the estimate was valid, to the second.
+
+    Raises ValueError where it is no token, or has been altered.
+    """
+    return dt.datetime.strptime(_read(token)["until"], _MOMENT).replace(tzinfo=dt.UTC)
+
+
+def _read(token: str) -> re.Match[str]:
     match = _TOKEN.fullmatch(token)
     if match is None:
         raise ValueError(f"'{token}' is no token of an estimate")
     told = "-".join(match[part] for part in ("rate", "until", "run"))
     if _digest(told) != match["check"]:
         raise ValueError(f"'{token}' is not as an estimate wrote it")
-    return int(match["rate"])
+    return match
 
 
 def _digest(text: str) -> str:

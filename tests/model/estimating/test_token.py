@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stowplan.model.estimating.token import rate_in, token_of
+from stowplan.model.estimating.token import rate_in, token_of, until_in
 from stowplan.model.runs import Run
 
 UNTIL = dt.datetime(2026, 9, 21, 6, 31, tzinfo=dt.UTC)
@@ -14,6 +14,11 @@ TOKEN = token_of(Run(name="a"), "gpu", 15_120_000, UNTIL)
 @given(st.integers(0, 10**18), st.text(min_size=1, max_size=9))
 def test_a_token_holds_the_rate_that_it_was_made_with(rate: int, host: str) -> None:
     assert rate_in(token_of(Run(name="a"), host, rate, UNTIL)) == rate
+
+
+@given(st.datetimes(dt.datetime(1970, 1, 1), dt.datetime(2200, 1, 1), timezones=st.just(dt.UTC)))
+def test_it_holds_until_when_the_estimate_was_valid_to_the_second(until: dt.datetime) -> None:
+    assert until_in(token_of(Run(name="a"), "gpu", 1, until)) == until.replace(microsecond=0)
 
 
 def test_it_is_the_same_for_the_same_estimate_and_another_for_another() -> None:

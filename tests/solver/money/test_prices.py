@@ -136,7 +136,7 @@ def test_purses_are_those_of_the_workspace_and_a_budget_may_be_called_as_it_is()
 
 
 def test_an_estimate_s_rate_has_a_tenth_added_exactly() -> None:
-    until = dt.datetime(2026, 9, 21, tzinfo=dt.UTC)
+    until = dt.datetime(2026, 9, 21, 7, tzinfo=dt.UTC)
     token = token_of(Run(name="r"), "a", 909_090, until)
     found, _ = priced(market(offering("a"), runs=[wants("r", if_match=token)]))
     assert found.ceiling == 999_999

@@ -11,7 +11,7 @@ from stowplan.solver.pricing import Ranking, ranked
 from tests.build import machine, market, offering, run, wants
 from tests.solver.cycles import blames, row, starts
 
-TOKEN = token_of(Run(name="r"), "a", 2_000_000, dt.datetime(2026, 9, 21, tzinfo=dt.UTC))
+TOKEN = token_of(Run(name="r"), "a", 2_000_000, dt.datetime(2026, 9, 21, 7, tzinfo=dt.UTC))
 """Of an estimate at 2.00 USD an hour."""
 
 
@@ -48,7 +48,7 @@ def test_what_is_just_above_the_band_is_told_exactly() -> None:
 
 
 def test_an_estimate_at_no_rate_allows_none() -> None:
-    free = token_of(Run(name="r"), "m", 0, dt.datetime(2026, 9, 21, tzinfo=dt.UTC))
+    free = token_of(Run(name="r"), "m", 0, dt.datetime(2026, 9, 21, 7, tzinfo=dt.UTC))
     assert not starts(market(offering("a", "0.01"), runs=[wants("r", if_match=free)]))
     assert starts(market(runs=[wants("r", if_match=free)], machines=[machine("m", 1)]))
 
