@@ -34,6 +34,8 @@ type Place = tuple[str, int | Sequence[str]] | tuple[str, int | Sequence[str], i
 
 _NOW = dt.datetime(2026, 9, 21, 6, 0, tzinfo=dt.UTC)
 GIB = 2**30
+SHAPING = {"machines", "node_selection", "topology", "array", "placed"}
+"""What says, or may say, how many workers a run has."""
 
 
 def after(seconds: float) -> str:
@@ -55,9 +57,11 @@ def machine(name: str, gpus: int | Sequence[Document] = 0, **more: Any) -> Docum
 
 
 def run(name: str, gpus: int | Document = 0, **more: Any) -> Document:
-    """Return a pending run of so many GPUs, or of such GPUs."""
+    """Return a pending run of so many GPUs, or of such GPUs; on one machine, unless told more."""
     asked = {"count": gpus} if isinstance(gpus, int) else gpus
-    return {"name": name, "gpus": asked, **more}
+    count = asked.get("count") or len(asked.get("ids", ()))
+    whole = {"machines": 1} if count > 1 and not SHAPING & more.keys() else {}
+    return {"name": name, "gpus": asked, **whole, **more}
 
 
 def running(name: str, *places: Place, **more: Any) -> Document:

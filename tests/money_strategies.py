@@ -273,6 +273,8 @@ class _Writer:
         }
         if size > 1 or self.has("arrays", 2):
             written["array"] = {"size": size, "max_parallel": self.one((None, 1, 2))}
+        elif gpus:
+            written["machines"] = 1
         if "priorities" in self.features:
             written["priority"] = self.one((0, 5))
         if "ages" in self.features:

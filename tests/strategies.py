@@ -369,6 +369,8 @@ class _Writer:
         gpus, is_array = _gpus(written), "array" in written
         if gpus:
             self.choose_gpus(written, is_array)
+        if gpus and not is_array:
+            written["machines"] = 1
         if self.has("names", 4):
             self.choose_names(selection, machines, only_one=bool(gpus) and not is_array)
         if not gpus and not is_array:

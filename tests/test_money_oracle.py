@@ -239,7 +239,7 @@ class TestShortcomings:
     @pytest.mark.parametrize(
         ("asked", "code"),
         [
-            ({"gpus": {"count": 9}}, "INSUFFICIENT_GPUS"),
+            ({"gpus": {"count": 9}, "machines": 1}, "INSUFFICIENT_GPUS"),
             ({"gpus": {"count": 1, "models": ["l4"]}}, "NO_MATCHING_GPU"),
             ({"gpus": {"count": 1, "vendor": "amd"}}, "NO_MATCHING_GPU"),
             ({"gpus": {"count": 1, "min_memory_gb": 80.5}}, "NO_MATCHING_GPU"),

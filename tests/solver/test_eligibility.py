@@ -31,6 +31,7 @@ def test_failing_rules_are_in_the_order_of_the_filters() -> None:
     asked = run(
         "a",
         2,
+        machines=1,
         needs=["net"],
         cpu_cores=2,
         memory_bytes=2,

@@ -26,6 +26,7 @@ def test_all_rows_add_up() -> None:
     asked = run(
         "a",
         2,
+        machines=1,
         cpu_cores=1,
         memory_bytes=10,
         node_selection={"match_labels": {"team": "v"}},

@@ -104,6 +104,7 @@ def _run(draw: random.Random, number: int, now: dt.datetime) -> Document:
     if draw.random() < 0.1:
         return {**run, "cpu_cores": draw.choice([4, 16]), "memory_bytes": 16 * 2**30}
     run["gpus"] = {"count": draw.choice([1, 1, 1, 2, 4, 8, 8])}
+    run["machines"] = 1
     if draw.random() < 0.6:
         run["gpus"]["models"] = draw.choice(MODELS)
     if draw.random() < 0.3:

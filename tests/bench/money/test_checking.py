@@ -35,7 +35,7 @@ def snapshot(
         "startup": {"boot_p50_s": 100, "boot_p90_s": 400},
         "teardown_s": 100,
     }
-    asked = {"workspace": "team", "expected_duration_s": 3600, "gpus": {"count": 1}}
+    asked = {"workspace": "team", "expected_duration_s": 3600, "machines": 1, "gpus": {"count": 1}}
     return Snapshot.read(
         {
             "now": NOW,

@@ -70,7 +70,7 @@ def test_memory_is_spread_as_cores_are() -> None:
 
 def test_where_only_gpus_can_run_short_all_stays_as_it_is() -> None:
     machines = [machine("m", 8), machine("n", 8, labels={"zone": "a"})]
-    picky = run("picky", 8, node_selection={"match_labels": {"zone": "a"}})
+    picky = run("picky", 8, machines=1, node_selection={"match_labels": {"zone": "a"}})
     choices = over_cells(snapshot(machines, [run("a", 1), run("b", 1), picky]))
     assert len(choices.cells) == 2
     values = values_of(choices, greedy(choices, lambda layout: True))
