@@ -58,7 +58,7 @@ def machine(name: str, gpus: int | Sequence[Document] = 0, **more: Any) -> Docum
 
 def run(name: str, gpus: int | Document = 0, **more: Any) -> Document:
     """Return a pending run of so many GPUs, or of such GPUs; on one machine, unless told more."""
-    asked = {"count": gpus} if isinstance(gpus, int) else gpus
+    asked: Document = {"count": gpus} if isinstance(gpus, int) else gpus
     count = asked.get("count") or len(asked.get("ids", ()))
     whole = {"machines": 1} if count > 1 and not SHAPING & more.keys() else {}
     return {"name": name, "gpus": asked, **whole, **more}
