@@ -198,3 +198,40 @@ def test_of_hosts_within_the_band_that_are_alike_the_first_in_the_ranking_is_tak
         s = market(offering("a", "1.00"), offering("b", "1.02"), runs=[wants(name)])
         assert names(ranking(s, name)) == ["a", "b"]
         assert places(s) == {name: ["a#1"]}
+
+
+@examples(80)
+@given(money_snapshots(max_runs=1, max_offerings=5, without=("arrays", "quotas")))
+def test_where_a_run_is_placed_its_estimate_is_that_of_the_ranking(snapshot: Snapshot) -> None:
+    decision = stowplan.solve(snapshot)
+    for each in snapshot.runs:
+        (outcome,) = (own for own in decision.outcomes if own.run == each.name)
+        if not isinstance(outcome, PlacedRun):
+            continue
+        found = ranking(snapshot, each.name)
+        name = outcome.workers[0].host
+        (chosen,) = (
+            host
+            for host in found.market.eligibility.hosts
+            if name in (host.instances if host.offering else (host.name,))
+        )
+        (row,) = (host for host in found.hosts if host.name == chosen.name)
+        assert row.is_as_good
+        if outcome.estimate:
+            told = found.estimate(chosen.name)
+            assert told.model_copy(update={"unverified": outcome.estimate.unverified}) == (
+                outcome.estimate
+            )
+
+
+@pytest.mark.xfail(
+    strict=True, reason="a ranking's estimate doesn't say that purses are held against what is sure"
+)
+def test_without_a_running_time_the_ranking_says_so_of_purses_as_the_decision_does() -> None:
+    policy = {"workspaces": [{"name": "default", "balance_usd": "1"}]}
+    s = market(offering("a"), runs=[run("r", 1)], policy=policy)
+    (outcome,) = stowplan.solve(s).outcomes
+    assert isinstance(outcome, PlacedRun)
+    assert outcome.estimate
+    assert outcome.estimate.unverified[-1] == "default: held against what is sure to be charged"
+    assert ranking(s).estimate("a").unverified == outcome.estimate.unverified

@@ -135,3 +135,23 @@ def test_the_value_told_is_that_of_the_runs_which_start_at_last() -> None:
     for decision in (stowplan.solve(s), at_large(s)):
         assert "spot" in placed(decision)
         assert stage(decision, "value") == (1_000_000, 1_000_000)
+
+
+@examples(60)
+@given(money_snapshots(max_offerings=4, max_runs=6))
+def test_without_any_time_what_is_said_of_place_and_value_is_true_both_ways(
+    snapshot: Snapshot,
+) -> None:
+    none = snapshot.model_copy(
+        update={"solver": snapshot.solver.model_copy(update={"time_limit_s": 0.001})}
+    )
+    exact = stowplan.solve(snapshot)
+    started = [(o.run, len(o.workers)) for o in exact.outcomes if o.outcome == "placed"]
+    for decision in (stowplan.solve(none), at_large(none)):
+        assert audit(none, decision) == ()
+        best, _ = stage(exact, "place")
+        assert stage(decision, "place")[0] <= best <= stage(decision, "place")[1]
+        own = [(o.run, len(o.workers)) for o in decision.outcomes if o.outcome == "placed"]
+        if own == started and any(each.name == "value" for each in exact.solver.stages):
+            best, _ = stage(exact, "value")
+            assert stage(decision, "value")[1] <= best <= stage(decision, "value")[0]

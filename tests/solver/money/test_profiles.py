@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stowplan.model.decision import PlacedRun
-from stowplan.model.errors import InvalidInput
+from stowplan.model.errors import InternalError, InvalidInput
 from stowplan.solver.cycle import solve
 from stowplan.solver.money.profiles import even_level, fit, steps_up, wishes
 from stowplan.solver.pricing import Ranking, ranked
@@ -142,3 +142,26 @@ def test_fit_counts_gpus_and_of_work_without_them_cores() -> None:
     grid = grid_of(s)
     told = {each.name: fit(grid.eligibility.prices, each.ask).tolist() for each in grid.classes}
     assert told == {"g": [250_000], "c": [250_000]}  # 2 of 8 GPUs, 16 of 64 cores
+
+
+@pytest.mark.xfail(
+    strict=True, raises=InternalError, reason="only regrets are refused where they are too vast"
+)
+@pytest.mark.parametrize("profile", ["cost", "speed"])
+def test_costs_that_are_more_than_whole_numbers_hold_are_refused_and_no_mistake_of_ours(
+    profile: str,
+) -> None:
+    # Ten hours of nearly 10^12 USD each are 10^19 micro-dollars, over 2^62.
+    slow = wants("r", profile=profile) | {"expected_duration_s": 36_000}
+    with pytest.raises(InvalidInput):
+        solve(market(offering("a", "999999999999"), runs=[slow]))
+
+
+@pytest.mark.xfail(
+    strict=True, raises=TypeError, reason="what speed costs in all is added up without a limit"
+)
+def test_costs_that_speed_adds_up_to_more_than_whole_numbers_hold_are_refused() -> None:
+    # 50 times nearly 10^18 micro-dollars are over 2^63.
+    array = wants("r", profile="speed") | {"array": {"size": 50}}
+    with pytest.raises(InvalidInput):
+        solve(market(offering("a", "999999999999", available=50), runs=[array]))

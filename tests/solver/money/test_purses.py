@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stowplan.model.audit import audit
+from stowplan.model.errors import InternalError
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.cycle import solve
@@ -196,3 +197,17 @@ def test_workers_are_afforded_in_turn_until_the_money_is_spent(
     paid = layout.afforded(0, np.array(at), np.array(wanted))
     told = dict(zip((names[position] for position in at), paid.tolist(), strict=True))
     assert told == afforded
+
+
+@pytest.mark.xfail(
+    strict=True, raises=InternalError, reason="the layout that search begins with isn't rounded"
+)
+def test_spending_all_that_is_left_is_no_mistake_of_ours_where_units_are_larger() -> None:
+    # 3,000 elements of 1,000,000 USD each: what all could cost is 3e15 micro-dollars, over 2 x 2^50
+    # and under 3 x 2^50, so that costs are counted in units of three. One is what is left.
+    s = market(
+        offering("a", "1000000", available=3000),
+        runs=[wants("r") | {"array": {"size": 3000}}],
+        policy={"budgets": [{"name": "b", "workspaces": ["default"], "remaining_usd": "1000000"}]},
+    )
+    assert audit(s, solve(s)) == ()
