@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from stowplan.model.errors import Item, Path, Problem
-from stowplan.model.shape import Shape, shape_of
 from stowplan.model.types import Frozen
 
 if TYPE_CHECKING:
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 
 ASKS: dict[str, str] = {
     "fleet.machines[].constraints.power_budget_w": "power budgets",
-    "runs[].gpus.policy": "gangs across machines",
-    "runs[].topology": "gangs across machines",
-    "runs[].network": "gangs across machines",
     "runs[].service": "services",
     "policy.margins": "services",
     "policy.workspaces[].entitlements": "services",
@@ -40,8 +36,7 @@ FACTS: dict[str, str] = {
     "fleet.machines[].devices[].used_by_others_mib": "services",
     "fleet.machines[].devices[].addressable_mib": "services",
     "fleet.machines[].devices[].power_limit_w": "power budgets",
-    "fleet.machines[].rdma[].rate_gbps": "gangs across machines",
-    "fleet.machines[].rdma[].at_risk": "gangs across machines",
+    "fleet.machines[].rdma[].at_risk": "points of gangs",
     "policy.workspaces[].terms.model": "services",
     "runs[].placed.rate_usd_per_hour": "the record",
     "knowledge.cards[].memory_bandwidth_gb_s": "services",
@@ -114,15 +109,6 @@ def refused(snapshot: Snapshot) -> Iterator[Problem]:
     """Yield a problem for every ask or limit that can't be met yet."""
     for field, path, _ in _set(snapshot, _ASKS):
         yield Problem(path, f"not supported yet ({ASKS[field]})", "leave it out for now")
-    for run in snapshot.runs:
-        cut = shape_of(run)
-        if run.gpus.count and isinstance(cut, Shape) and cut.tasks != 1:
-            field = "machines" if run.machines else "node_selection"
-            yield Problem(
-                ("runs", Item(run.name), field),
-                "a GPU run of several workers is not supported yet (gangs across machines)",
-                "ask for one machine: machines: 1",
-            )
     if snapshot.policy.queue in VALUES["policy.queue"]:
         yield Problem(
             ("policy", "queue"), "'backfill' is not supported yet", "allowed: throughput, strict"

@@ -1,8 +1,25 @@
-"""Where a machine stands: its site, rack and fabric, and the NVLink domains of its GPUs."""
+"""Where machines stand, how tightly a set of them is joined, and the ladder of such groups.
+
+The rungs, from the tightest: 1 one machine; 2 one NVLink domain; 3 one InfiniBand fabric and one
+rack; 4 one InfiniBand fabric; 5 RDMA (RoCE, or InfiniBand whose fabric is only assumed) and one
+rack; 6 RDMA; 7 one rack; 8 one site. No group spans sites.
+"""
 
 from __future__ import annotations
 
-from stowplan.model.fleet import Machine
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from stowplan.model.fleet import Interconnect, Machine
+from stowplan.model.snapshot import Snapshot
+
+Unit = Literal["node", "nvlink_domain", "fabric", "rack"]
+"""What `keep_within` and `spread` can name."""
+
+MACHINE, DOMAIN, FABRIC_RACK, FABRIC, RDMA_RACK, RDMA, RACK, SITE = range(1, 9)
+"""The rungs."""
 
 
 def site_of(machine: Machine, prefix: str) -> str | None:
@@ -17,9 +34,10 @@ def rack_of(machine: Machine, prefix: str) -> str | None:
 
 def fabric_of(machine: Machine, prefix: str) -> str | None:
     """Return the fabric: the label, else the InfiniBand subnet that its ports report."""
-    label = machine.labels.get(f"{prefix}fabric")
-    if label is not None:
-        return label
+    return machine.labels.get(f"{prefix}fabric", _subnet(machine))
+
+
+def _subnet(machine: Machine) -> str | None:
     subnets = (port.subnet for port in machine.rdma if port.kind == "infiniband")
     return next((subnet for subnet in subnets if subnet), None)
 
@@ -41,3 +59,216 @@ def are_near(one: Machine, other: Machine, prefix: str) -> bool:
         if here is not None and here == place(other, prefix):
             return True
     return bool(cliques_of(one) & cliques_of(other))
+
+
+class Fabric(NamedTuple):
+    """An RDMA network."""
+
+    kind: Interconnect
+    name: str
+    is_assumed: bool
+    """Whether all machines with such ports count as one, for none of the fleet has a label."""
+
+
+class Spot(NamedTuple):
+    """Where a machine stands."""
+
+    site: str | None
+    rack: str | None
+    domain: str | None
+    """The NVLink domain of all its GPUs, those that have failed aside."""
+    fabrics: tuple[Fabric, ...]
+    """The RDMA networks that its ports are on, InfiniBand first."""
+    unit: str | None
+    """The fabric that `keep_within` and `spread` read."""
+
+    def of(self, unit: Unit) -> str | None:
+        """Return what of this kind it is in, or None where that isn't known."""
+        match unit:
+            case "nvlink_domain":
+                return self.domain
+            case "fabric":
+                return self.unit
+            case "rack":
+                return self.rack
+            case "node":
+                return None
+
+
+def spots_of(snapshot: Snapshot) -> dict[str, Spot]:
+    """Return where each machine stands, by its name."""
+    prefix = snapshot.policy.topology_prefix
+    machines = snapshot.fleet.machines
+    none_labelled = not any(f"{prefix}fabric" in each.labels for each in machines)
+    return {each.name: _spot(each, prefix, none_labelled) for each in machines}
+
+
+def _spot(machine: Machine, prefix: str, none_labelled: bool) -> Spot:
+    label, subnet = machine.labels.get(f"{prefix}fabric"), _subnet(machine)
+    up = {port.kind for port in machine.rdma if port.state == "up"}
+    fabrics: list[Fabric] = []
+    kinds: tuple[tuple[Interconnect, str | None], ...] = (
+        ("infiniband", label or subnet),
+        ("roce", label),
+    )
+    for kind, name in kinds:
+        if kind in up and (name or none_labelled):
+            fabrics.append(Fabric(kind, name or kind, is_assumed=not name))
+    assumed = next((each.name for each in fabrics if each.is_assumed), None)
+    return Spot(
+        site=site_of(machine, prefix),
+        rack=rack_of(machine, prefix),
+        domain=_domain(machine),
+        fabrics=tuple(fabrics),
+        unit=label or subnet or assumed,
+    )
+
+
+def _domain(machine: Machine) -> str | None:
+    told = {each.nvlink_clique for each in machine.devices if each.health != "faulted"}
+    return next(iter(told)) if len(told) == 1 else None
+
+
+@dataclass(frozen=True)
+class Joint:
+    """What joins all of some machines; nothing does across sites."""
+
+    sites: int
+    """In how many they are."""
+    site: str | None
+    rack: str | None
+    domain: str | None
+    fabrics: tuple[Fabric, ...]
+    unit: str | None
+
+    @classmethod
+    def of(cls, spots: Sequence[Spot]) -> Joint:
+        """Return what all of them share."""
+        first, sites = spots[0], len({each.site for each in spots})
+        if sites > 1:
+            return cls(sites, None, None, None, (), None)
+        return cls(
+            sites=1,
+            site=first.site,
+            rack=_shared(each.rack for each in spots),
+            domain=_shared(each.domain for each in spots),
+            fabrics=tuple(own for own in first.fabrics if all(own in s.fabrics for s in spots)),
+            unit=_shared(each.unit for each in spots),
+        )
+
+    @cached_property
+    def rung(self) -> int:
+        """How tightly they are joined, as several machines: 2 to 8."""
+        if self.domain is not None:
+            return DOMAIN
+        if self.link:
+            firm = self.link.kind == "infiniband" and not self.link.is_assumed
+            in_rack, across = (FABRIC_RACK, FABRIC) if firm else (RDMA_RACK, RDMA)
+            return in_rack if self.rack is not None else across
+        return RACK if self.rack is not None else SITE
+
+    def shared(self, unit: Unit) -> str | None:
+        """Return what of this kind all of them are in, or None where they aren't in one."""
+        match unit:
+            case "nvlink_domain":
+                return self.domain
+            case "fabric":
+                return self.unit
+            case "rack":
+                return self.rack
+            case "node":
+                return None
+
+    @property
+    def link(self) -> Fabric | None:
+        """The best RDMA network that they share: InfiniBand that is known as one before others."""
+        ranked = sorted(self.fabrics, key=lambda each: (each.is_assumed, each.kind))
+        return next((own for own in ranked if own.kind == "infiniband"), next(iter(ranked), None))
+
+    @property
+    def has_rdma(self) -> bool:
+        """Whether they share an RDMA network."""
+        return bool(self.fabrics)
+
+    @property
+    def has_infiniband(self) -> bool:
+        """Whether they share an InfiniBand network, if only an assumed one."""
+        return any(each.kind == "infiniband" for each in self.fabrics)
+
+    @property
+    def name(self) -> str | None:
+        """What the group is called in a decision."""
+        link = self.link.name if self.link else None
+        match self.rung:
+            case 2:
+                return self.domain
+            case 3 | 5:
+                return f"{link}/{self.rack}"
+            case 4 | 6:
+                return link
+            case 7:
+                return self.rack
+            case _:
+                return self.site
+
+    @property
+    def words(self) -> str:
+        """What joins them, in words."""
+        rack = f", rack {self.rack}" if self.rack is not None else ""
+        if self.rung == DOMAIN:
+            return f"in NVLink domain {self.domain}"
+        if self.link:
+            kind = "InfiniBand" if self.link.kind == "infiniband" else "RoCE"
+            if self.link.is_assumed:
+                return f"on {kind}, taken as one fabric{rack}"
+            return f"on {kind} fabric {self.link.name}{rack}"
+        if self.rung == RACK:
+            return f"over Ethernet in rack {self.rack}"
+        return f"over Ethernet{f' in site {self.site}' if self.site is not None else ''}"
+
+
+def _shared(values: Iterable[str | None]) -> str | None:
+    told = set(values)
+    return next(iter(told)) if len(told) == 1 else None
+
+
+def groups_of(
+    spots: Mapping[str, Spot], within: Unit | None = None
+) -> tuple[tuple[Joint, tuple[str, ...]], ...]:
+    """Return every group of several machines that something joins, with their names.
+
+    Each set of machines is there once, the tightest first; last those across sites, which no run
+    may be on. With `within`, only groups inside one such unit (not `node`: no two machines are in
+    one).
+    """
+    across = len({spot.site for spot in spots.values()}) > 1
+    members: dict[tuple[str, ...], Joint] = {}
+    by_key: dict[tuple[object, ...], list[str]] = {}
+    for name, spot in spots.items():
+        if within and spot.of(within) is None:
+            continue
+        kept = spot.of(within) if within else None
+        if across:
+            by_key.setdefault(("all", kept), []).append(name)
+        for key in _keys(spot):
+            by_key.setdefault((spot.site, kept, *key), []).append(name)
+    for names in by_key.values():
+        if len(names) > 1:
+            own = tuple(sorted(names))
+            members.setdefault(own, Joint.of([spots[name] for name in own]))
+    ordered = sorted(members.items(), key=lambda pair: (pair[1].sites > 1, pair[1].rung, pair[0]))
+    return tuple((joint, names) for names, joint in ordered)
+
+
+def _keys(spot: Spot) -> list[tuple[object, ...]]:
+    """Return what tells the groups that a machine is in apart, within its site."""
+    keys: list[tuple[object, ...]] = [("site",)]
+    if spot.rack is not None:
+        keys.append(("rack", spot.rack))
+    if spot.domain is not None:
+        keys.append(("domain", spot.domain))
+    for own in spot.fabrics:
+        keys.append(("fabric", own))
+        if spot.rack is not None:
+            keys.append(("fabric", own, spot.rack))
+    return keys

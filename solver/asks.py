@@ -6,12 +6,17 @@ import datetime as dt
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
 from stowplan.model.estimating.parts import needs_of
 from stowplan.model.fleet import Vendor
 from stowplan.model.runs import Profile, Run
 from stowplan.model.shape import Shape, demand_of
 from stowplan.model.snapshot import Snapshot
+from stowplan.model.topology import Unit
+
+if TYPE_CHECKING:
+    from stowplan.solver.ladder import Group
 
 AGEING_STEPS = 8
 """Steps to an `ageing_s`: a run's weight grows by an eighth of its units with each."""
@@ -20,6 +25,7 @@ MOST_STEPS = 64
 
 _AMOUNTS = {
     "priority", "tasks", "may_share", "millicores", "memory_bytes", "profile", "array", "work",
+    "is_patient",
 }  # fmt: skip
 
 
@@ -59,6 +65,12 @@ class Ask:
     profile: Profile
     array: str | None
     """The array's name: its elements make a class of their own."""
+    keep_within: Unit | None = None
+    spread: Unit | None = None
+    interconnect: Literal["rdma", "infiniband", "nvlink"] | None = None
+    min_gbps: float | None = None
+    is_patient: bool = False
+    """Whether it still waits for the tightest rung that it could ever get."""
     work: Work | None = None
     """None where nothing costs anything, and no time is set: then no host is dearer or slower."""
 
@@ -107,12 +119,23 @@ class Cohort:
 
 @dataclass(frozen=True)
 class RunClass:
-    """Runs that ask the same, in cohorts from the oldest to the youngest."""
+    """Runs that ask the same, in cohorts from the oldest to the youngest.
+
+    Where they may be cut in several ways, or be on several groups of machines, each is an option:
+    a class of the same runs. `solver.options` makes them.
+    """
 
     ask: Ask
+    """In the shape for which it is explained, where several are open; of an option, its own."""
     cohorts: tuple[Cohort, ...]
     elements: tuple[int, ...] = ()
     """Of an array: the elements that can still start, in the order they would."""
+    ways: tuple[Ask, ...] = ()
+    """What its workers ask in each shape that is open; the fewest workers first."""
+    group: Group | None = None
+    """Of an option: the machines that all workers of a run are on."""
+    option: int | None = None
+    """Of an option: its number among those of the same runs, the best first."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
@@ -125,9 +148,14 @@ class RunClass:
         return sum(cohort.count for cohort in self.cohorts)
 
     @property
-    def name(self) -> str:
-        """The name of its oldest run: its own name too."""
+    def first(self) -> str:
+        """The name of its oldest run: options of the same runs share it."""
         return self.cohorts[0].runs[0].name
+
+    @property
+    def name(self) -> str:
+        """Its own name: that of its oldest run, and which option it is of several."""
+        return self.first if self.option is None else f"{self.first}\0{self.option}"
 
 
 def ask_of(
@@ -157,8 +185,18 @@ def ask_of(
         time_limit_s=run.time_limit_s,
         profile=run.placement.profile or profile,
         array=run.name if run.array else None,
+        keep_within=run.topology.keep_within,
+        spread=run.topology.spread,
+        interconnect=None if run.network.interconnect == "auto" else run.network.interconnect,
+        min_gbps=run.network.min_gbps or None,
+        is_patient=_is_patient(run, snapshot),
         work=_work(run, snapshot, profile, is_priced),
     )
+
+
+def _is_patient(run: Run, snapshot: Snapshot) -> bool:
+    patience = dt.timedelta(seconds=run.topology.patience_s)
+    return snapshot.now < (run.submitted_at or snapshot.now) + patience
 
 
 def _work(run: Run, snapshot: Snapshot, profile: Profile, is_priced: bool) -> Work | None:
@@ -204,17 +242,27 @@ def waiting_elements(run: Run) -> tuple[int, ...]:
     return tuple(element for element in range(run.array.size) if element not in taken)
 
 
-def classes_of(asked: Iterable[tuple[Run, Ask]], snapshot: Snapshot) -> tuple[RunClass, ...]:
+@dataclass(frozen=True)
+class Asked:
+    """A run that asks for a place: what each worker asks, in each shape that is open to it."""
+
+    run: Run
+    ask: Ask
+    """In the shape for which it is explained."""
+    ways: tuple[Ask, ...]
+
+
+def classes_of(asked: Iterable[Asked], snapshot: Snapshot) -> tuple[RunClass, ...]:
     """Return the classes of runs that ask the same, in the order in which their oldest stand.
 
     Where the queue reads single runs (strict), each is a cohort of its own.
     """
     one_by_one = snapshot.policy.queue != "throughput"
-    members: dict[Ask, list[Run]] = {}
-    for run, ask in asked:
-        members.setdefault(ask, []).append(run)
+    members: dict[tuple[Ask, tuple[Ask, ...]], list[Run]] = {}
+    for each in asked:
+        members.setdefault((each.ask, each.ways), []).append(each.run)
     classes = []
-    for ask, runs in members.items():
+    for (ask, ways), runs in members.items():
         runs.sort(key=lambda run: queue_order(run, snapshot))
         elements = waiting_elements(runs[0]) if ask.array else ()
         cohorts: dict[object, list[Run]] = {}
@@ -232,6 +280,7 @@ def classes_of(asked: Iterable[tuple[Run, Ask]], snapshot: Snapshot) -> tuple[Ru
                     for alike in cohorts.values()
                 ),
                 elements,
+                ways,
             )
         )
     return tuple(sorted(classes, key=lambda each: queue_order(each.runs[0], snapshot)))

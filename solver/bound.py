@@ -25,10 +25,14 @@ def most_weight(choices: Choices, tier: int) -> int:
     left = int(choices.grid.usable_gpus.sum()) + int(choices.grid.offered_gpus)
     found = 0
     asking: list[tuple[int, int, int]] = []
+    counted: set[int] = set()
     for each in choices.classes:
         gpus = each.ask.all_gpus
         if each.ask.priority == tier and choices.starts(each):
             for cohort in each.cohorts:
+                if id(cohort) in counted:
+                    continue  # another option of the same runs
+                counted.add(id(cohort))
                 if gpus:
                     asking.append((cohort.weight, gpus, cohort.count))
                 else:

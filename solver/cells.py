@@ -146,7 +146,7 @@ def _of_all(grid: Grid, members: Sequence[int]) -> Signature:
 def _signature(grid: Grid, index: int, binds: Ints, per_octave: int) -> object:
     """Return what classes of one signature share; amounts are in so many steps to a doubling."""
     ask = grid.classes[index].ask
-    if ask.keeps_apart:
+    if ask.keeps_apart or grid.classes[index].group is not None:
         return index
     cores, memory = binds.any(axis=1).tolist()
     amounts: tuple[int, ...] = (ask.millicores * bool(cores), ask.memory_bytes * bool(memory))

@@ -7,11 +7,12 @@ What can't be is the constant 0. This is the only module that knows variables; r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 
+from stowplan.model.topology import Unit
 from stowplan.solver import levels
 from stowplan.solver.asks import Cohort, RunClass
 from stowplan.solver.cells import Cell, Kind, Signature
@@ -19,7 +20,7 @@ from stowplan.solver.grid import Grid, Ints
 from stowplan.solver.hosts import Host
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits
-from stowplan.solver.program.linear import ZERO, Program, Sum, total
+from stowplan.solver.program.linear import ZERO, Program, Row, Sum, total
 
 
 class Choices:
@@ -95,7 +96,7 @@ class Choices:
 
     def start_of(self, cohort: Cohort) -> Sum:
         """Return how many runs of a cohort start (strict queues have a cohort for each run)."""
-        return self.starting(*self._by_cohort[id(cohort)])
+        return total(self.starting(*each) for each in self._by_cohort.get(id(cohort), ()))
 
     def started(self, values: Sequence[int]) -> list[list[int]]:
         """Return how many runs start by the values, by class and cohort."""
@@ -105,18 +106,48 @@ class Choices:
         ]
 
     @cached_property
-    def _by_cohort(self) -> Mapping[int, tuple[RunClass, int]]:
-        return {
-            id(cohort): (each, index)
-            for each in self.classes
-            for index, cohort in enumerate(each.cohorts)
-        }
+    def _by_cohort(self) -> Mapping[int, Sequence[tuple[RunClass, int]]]:
+        found: dict[int, list[tuple[RunClass, int]]] = {}
+        for each in self.classes:
+            for index, cohort in enumerate(each.cohorts):
+                found.setdefault(id(cohort), []).append((each, index))
+        return found
+
+    def choosing(self) -> Iterator[tuple[Cohort, Sequence[tuple[RunClass, int]]]]:
+        """Yield each cohort whose runs have several options, with those that it could take."""
+        for own in self.grid.siblings:
+            for index, cohort in enumerate(self.classes[own[0]].cohorts):
+                yield cohort, [(self.classes[option], index) for option in own]
+
+    def settled(self, started: Sequence[Sequence[int]]) -> Iterator[Row]:
+        """Yield rows by which as many runs start as do, of those that have several options."""
+        for own in self.grid.siblings:
+            for index in range(len(self.classes[own[0]].cohorts)):
+                start = total(self.starting(self.classes[option], index) for option in own)
+                if start.terms:
+                    yield start.equals(sum(started[option][index] for option in own))
+
+    def cells_by(self, each: Signature, unit: Unit) -> Iterator[Sequence[Cell]]:
+        """Yield the cells where a worker of the signature could be, those of each unit together.
+
+        Cells that are in several units are left out.
+        """
+        units = self.grid.eligibility.ladder.units(unit)
+        found: dict[int, list[Cell]] = {}
+        for cell in self.cells_for(each):
+            number, *others = set(units[cell.hosts].tolist())
+            if not others:
+                found.setdefault(number, []).append(cell)
+        yield from found.values()
 
     def fixed(self, started: Sequence[Sequence[int]], above: int | None = None) -> dict[int, int]:
-        """Return the variables of what starts at these values; `above` a priority only."""
+        """Return the variables of what starts at these values; `above` a priority only.
+
+        Of runs with several options it stays open which they take: see `settled`.
+        """
         fixed: dict[int, int] = {}
         for each, counts in zip(self.classes, started, strict=True):
-            if above is None or each.ask.priority > above:
+            if each.option is None and (above is None or each.ask.priority > above):
                 for cohort, count in enumerate(counts):
                     fixed.update(dict.fromkeys(self.starting(each, cohort).terms, count))
         return fixed

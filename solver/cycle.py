@@ -27,6 +27,7 @@ from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.grid import Grid
 from stowplan.solver.interrupt import Interrupt, heeding_signals
 from stowplan.solver.limits import Limits
+from stowplan.solver.options import Options
 from stowplan.solver.outcomes import decision_of
 from stowplan.solver.requests import requests_of
 from stowplan.solver.rule import Rule, rule
@@ -43,16 +44,20 @@ from stowplan.solver.rules import (
     freshness,
     healthy_only,
     if_match,
+    interconnect,
     interruptible,
+    keep_within,
     machines,
     match_labels,
     max_accelerators,
     max_cost,
     max_rate,
     memory,
+    min_gbps,
     min_memory_gb,
     models,
     names,
+    one_site,
     pinned_ids,
     pools,
     pressure,
@@ -79,6 +84,8 @@ RULES: Sequence[Rule] = (
     rule(names, cost=14),
     rule(match_labels, cost=14),
     rule(pools, cost=32),
+    rule(interconnect, cost=12),
+    rule(min_gbps, cost=10),
     rule(spread, cost=10),
     rule(cpu, cost=50),
     rule(memory, cost=50),
@@ -90,6 +97,8 @@ RULES: Sequence[Rule] = (
     rule(healthy_only, cost=16),
     rule(room, cost=50),
     rule(max_accelerators, cost=40),
+    rule(keep_within, cost=10),
+    rule(one_site),
     rule(drives),
     rule(reservation, cost=32),
     rule(machines, cost=12),
@@ -147,12 +156,13 @@ def _decided(
     classes = classes_of(requests.asked, snapshot)
     limits = Limits(snapshot, classes, eligibility)
     chain = Chain(settings, interrupt, watcher)
-    grid = Grid(classes, eligibility, eligibility.hosts)
+    grid = Grid(Options(eligibility).of(classes), eligibility, eligibility.hosts)
     layout = solve_stages(grid, limits, chain)
     chain.tell(EXPLAINING)
     situation = Situation(
         snapshot=snapshot,
         limits=limits,
+        classes=classes,
         grid=grid,
         plan=decoded(layout),
         proven=chain.stages[0].status == "OPTIMAL",

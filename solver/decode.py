@@ -60,46 +60,63 @@ def decoded(layout: Layout) -> Plan:
     seats = _seats(layout)
     starts: list[Start] = []
     loads = {host.name: Load() for host in grid.hosts}
+    named = _Names()
     for each, started, own_seats in zip(grid.classes, layout.started, seats, strict=True):
         count = sum(started)
         if not count:
             continue
-        names = _starting(each, count)
-        for (run, element), own in zip(names, _dealt(each, count, own_seats), strict=True):
+        names = named.starting(each, started)
+        for (run, element), own in zip(names, _dealt(grid, each, count, own_seats), strict=True):
             starts.append(Start(each, run, element, own))
         for (host, at_risk), times in Counter((s.host, s.at_risk) for s in own_seats).items():
             loads[host.name] = loads[host.name].plus(each.ask, host, at_risk, times)
-    named = zip(grid.classes, layout.references, strict=True)
+    references = zip(grid.classes, layout.references, strict=True)
     return Plan(
         starts=tuple(starts),
         loads=loads,
         left=dict(layout.left),
-        references={each.name: own for each, own in named if own},
+        references={each.name: own for each, own in references if own},
     )
 
 
-def _starting(each: RunClass, count: int) -> list[tuple[str, int | None]]:
-    """Return which runs start: the oldest, or of an array the lowest elements."""
-    if each.ask.array:
-        return [(each.name, element) for element in each.elements[:count]]
-    return [(run.name, None) for run in each.runs[:count]]
+class _Names:
+    """Which runs start: of each class the oldest, each in one of its options."""
+
+    def __init__(self) -> None:
+        self._given: dict[tuple[str, int], int] = {}
+        """How many runs of a cohort have got an option."""
+
+    def starting(self, each: RunClass, started: Sequence[int]) -> list[tuple[str, int | None]]:
+        """Return the next runs of a class that start, or of an array the lowest elements."""
+        if each.ask.array:
+            return [(each.name, element) for element in each.elements[: sum(started)]]
+        if each.option is None:
+            return [(run.name, None) for run in each.runs[: sum(started)]]
+        found: list[tuple[str, int | None]] = []
+        for number, (cohort, count) in enumerate(zip(each.cohorts, started, strict=True)):
+            begin = self._given.get((each.first, number), 0)
+            found.extend((run.name, None) for run in cohort.runs[begin : begin + count])
+            self._given[each.first, number] = begin + count
+        return found
 
 
-def _dealt(each: RunClass, count: int, seats: list[Seat]) -> list[tuple[Seat, ...]]:
+def _dealt(grid: Grid, each: RunClass, count: int, seats: list[Seat]) -> list[tuple[Seat, ...]]:
     """Deal a class's seats out to its runs; no run twice on a host, where workers never share.
 
-    Each run takes from the hosts with the most seats left: with at most `count` seats a host
-    that always comes out even.
+    Each run takes from the hosts (the racks, or fabrics, where it spreads over those) with the most
+    seats left: with at most `count` seats each that always comes out even.
     """
-    tasks = each.ask.tasks or 0
+    tasks, spread = each.ask.tasks or 0, each.ask.spread
     if each.ask.may_share or tasks == 1:
         return [tuple(seats[index * tasks : (index + 1) * tasks]) for index in range(count)]
-    by_host: dict[str, list[Seat]] = {}
+    units = grid.eligibility.ladder.units(spread) if spread in ("rack", "fabric") else None
+    by_unit: dict[object, list[Seat]] = {}
     for seat in seats:
-        by_host.setdefault(seat.host.name, []).append(seat)
+        unit = seat.host.name if units is None else int(units[seat.host.place])
+        by_unit.setdefault(unit, []).append(seat)
     dealt = []
     for _ in range(count):
-        fullest = sorted(by_host.values(), key=len, reverse=True)[:tasks]
+        fullest = sorted(by_unit.values(), key=len, reverse=True)[:tasks]
         own = [left.pop() for left in fullest]
         dealt.append(tuple(sorted(own, key=lambda seat: seat.host.name)))
     return dealt

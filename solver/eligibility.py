@@ -13,6 +13,7 @@ from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import Ask
 from stowplan.solver.fleet import hosts_of
 from stowplan.solver.hosts import POOL, Host
+from stowplan.solver.ladder import Ladder
 from stowplan.solver.matching import tally, usable
 from stowplan.solver.money.prices import Bools, Priced, Prices, none_of
 from stowplan.solver.rule import Rule
@@ -45,6 +46,11 @@ class Eligibility:
         """Return the rules over the hosts of a snapshot."""
         hosts = hosts_of(snapshot)
         return cls(rules, hosts, Prices(snapshot, hosts))
+
+    @cached_property
+    def ladder(self) -> Ladder:
+        """The groups of machines that runs of several workers may be on."""
+        return Ladder(self.prices.snapshot, self.hosts)
 
     def listed(self, ask: Ask) -> list[Host]:
         """Return the hosts that count for a run: those in its pools, and those it names."""

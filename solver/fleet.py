@@ -15,8 +15,9 @@ from stowplan.model.fleet import Drive, Machine, Offering
 from stowplan.model.holds import is_fresh
 from stowplan.model.instances import as_machine, instance_names, instances_of, sites_of, warm_name
 from stowplan.model.room import Room, empty_room, free_room
+from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
-from stowplan.model.topology import are_near, has_rdma, site_of
+from stowplan.model.topology import Spot, Unit, are_near, has_rdma, site_of, spots_of
 from stowplan.solver.hosts import POOL, Booking, Host, Reach
 from stowplan.solver.lots import Lot, lots_of
 
@@ -46,6 +47,10 @@ class _Told(NamedTuple):
     """Labels, and the pools of workspaces."""
     labels: tuple[str, ...]
     """The keys of those labels."""
+    units: tuple[Unit, ...]
+    """In which of these a machine is, or whether that isn't known."""
+    ports: bool
+    """Whether some run reads the RDMA ports."""
 
     @classmethod
     def by(cls, snapshot: Snapshot) -> _Told:
@@ -58,7 +63,13 @@ class _Told(NamedTuple):
             frozenset(device for run in runs for device in run.gpus.ids),
             frozenset(wanted),
             tuple(sorted({key for key, _ in wanted} | {POOL})),
+            tuple(sorted({unit for run in runs for unit in _units(run) if unit})),
+            any(run.network.min_gbps or run.network.interconnect != "auto" for run in runs),
         )
+
+
+def _units(run: Run) -> tuple[Unit | None, ...]:
+    return (run.topology.keep_within, run.topology.spread)
 
 
 type _Read = tuple[Host, Hashable]
@@ -66,12 +77,15 @@ type _Read = tuple[Host, Hashable]
 
 
 def _machines(snapshot: Snapshot, told: _Told) -> Iterator[_Read]:
-    rooms, tariffs = free_room(snapshot), machine_tariffs(snapshot)
+    rooms, tariffs, spots = free_room(snapshot), machine_tariffs(snapshot), spots_of(snapshot)
     for machine in sorted(snapshot.fleet.machines, key=lambda each: each.name):
-        yield _host(machine, snapshot, rooms[machine.name], told, tariffs[machine.name])
+        name = machine.name
+        yield _host(machine, snapshot, rooms[name], told, tariffs[name], spots[name])
 
 
-def _host(machine: Machine, snapshot: Snapshot, room: Room, told: _Told, tariff: Tariff) -> _Read:
+def _host(
+    machine: Machine, snapshot: Snapshot, room: Room, told: _Told, tariff: Tariff, spot: Spot
+) -> _Read:
     age = snapshot.now - (machine.reported_at or snapshot.now)
     age_s = math.ceil(age.total_seconds())
     labels = {**machine.labels, **machine.reserved_for}
@@ -94,6 +108,8 @@ def _host(machine: Machine, snapshot: Snapshot, room: Room, told: _Told, tariff:
         tuple(lot.sort(told.devices) for lot in lots),
         bookings,
         tuple(drives.values()),
+        tuple(spot.of(unit) is None for unit in told.units),
+        tuple((each.kind, each.rate_gbps, each.state) for each in machine.rdma if told.ports),
     )
     host = Host(
         name=machine.name,
@@ -111,6 +127,7 @@ def _host(machine: Machine, snapshot: Snapshot, room: Room, told: _Told, tariff:
         family=0,
         tariff=tariff,
         accelerators=_accelerators(machine, snapshot),
+        spot=spot,
     )
     return host, read
 

@@ -33,7 +33,8 @@ class Choice(Protocol):
 class _Candidate:
     """Runs of one class that weigh the same."""
 
-    index: int
+    options: Sequence[int]
+    """The class, or all its options, the best first."""
     cohort: int
     position: int
     """Where its oldest run stands in line, among all."""
@@ -83,43 +84,50 @@ def fill(
     ledger = Ledger(choices, layout)
     most_free = int(layout.free.max(initial=0))
     for candidate in sorted(_candidates(choices), key=order or in_line):
-        index, cohort = candidate.index, candidate.cohort
-        if candidate.ask.gpus > max(most_free, layout.grid.largest_offered):
-            continue  # as most are, once a fleet is full
-        waiting = choices.classes[index].cohorts[cohort].count - layout.started[index][cohort]
-        most = ledger.more(index, cohort, waiting) if waiting else 0
-        runs = _start(layout, candidate, most, choice or fullest_first) if most else 0
-        if runs:
-            ledger.start(index, cohort, runs)
-            most_free = int(layout.free.max(initial=0))
+        cohort = candidate.cohort
+        for index in candidate.options:
+            if choices.classes[index].ask.gpus > max(most_free, layout.grid.largest_offered):
+                continue  # as most are, once a fleet is full
+            waiting = choices.classes[index].cohorts[cohort].count - sum(
+                layout.started[option][cohort] for option in candidate.options
+            )
+            most = ledger.more(index, cohort, waiting) if waiting else 0
+            runs = _start(layout, index, cohort, most, choice or fullest_first) if most else 0
+            if runs:
+                ledger.start(index, cohort, runs)
+                most_free = int(layout.free.max(initial=0))
 
 
 def complete(choices: Choices, layout: Layout, started: Sequence[Sequence[int]]) -> None:
     """Start the runs that are still missing of those that are to start, where they fit best."""
     for candidate in sorted(_candidates(choices), key=_largest_first):
-        index, cohort = candidate.index, candidate.cohort
-        missing = started[index][cohort] - layout.started[index][cohort]
-        if missing > 0:
-            _start(layout, candidate, missing, fullest_first)
+        cohort = candidate.cohort
+        for index in candidate.options:
+            missing = started[index][cohort] - layout.started[index][cohort]
+            if missing > 0:
+                _start(layout, index, cohort, missing, fullest_first)
 
 
 def _candidates(choices: Choices) -> list[_Candidate]:
     grid, snapshot = choices.grid, choices.limits.snapshot
     gpus = max(1, int(grid.usable_gpus.sum()))
     cores, memory = (max(1, int(np.maximum(grid.room[each], 0).sum())) for each in (CORES, MEMORY))
+    options_of: dict[str, list[int]] = {}
+    for index, each in enumerate(choices.classes):
+        if grid.fits[index]:
+            options_of.setdefault(each.first, []).append(index)
     startable = [
-        (queue_order(cohort.runs[0], snapshot), index, place)
-        for index, each in enumerate(choices.classes)
-        for place, cohort in enumerate(each.cohorts)
-        if grid.fits[index]
+        (queue_order(cohort.runs[0], snapshot), options, place)
+        for options in options_of.values()
+        for place, cohort in enumerate(choices.classes[options[0]].cohorts)
     ]
     found = []
-    for position, (_, index, place) in enumerate(sorted(startable)):
-        each = choices.classes[index]
+    for position, (_, options, place) in enumerate(sorted(startable)):
+        each, index = choices.classes[options[0]], options[0]
         asked = each.ask.millicores / cores + each.ask.memory_bytes / memory
         found.append(
             _Candidate(
-                index,
+                options,
                 place,
                 position,
                 each.ask,
@@ -196,10 +204,12 @@ def like_itself(layout: Layout, index: int, at: Ints | slice = ALL) -> Ints:
     return np.lexsort((unlike, free, layout.sound[hosts] < ask.gpus))
 
 
-def _start(layout: Layout, candidate: _Candidate, most: int, choice: Choice) -> int:
+def _start(layout: Layout, index: int, cohort: int, most: int, choice: Choice) -> int:
     """Start as many runs of a cohort as the hosts take, at most so many; return how many."""
-    index, ask = candidate.index, candidate.ask
+    ask = layout.grid.classes[index].ask
     tasks, slots = ask.tasks or 0, layout.slots(index)
+    if ask.spread in ("rack", "fabric") and tasks > 1:
+        return _start_spread(layout, index, cohort, choice) if most else 0
     together = min(most, int(slots.sum()) // tasks)
     runs = _most_apart(slots, tasks, most) if ask.keeps_apart else together
     if not runs:
@@ -216,8 +226,25 @@ def _start(layout: Layout, candidate: _Candidate, most: int, choice: Choice) -> 
         return 0
     used = taken > 0
     layout.put(index, order[used], taken[used])
-    layout.started[index][candidate.cohort] += runs
+    layout.started[index][cohort] += runs
     return runs
+
+
+def _start_spread(layout: Layout, index: int, cohort: int, choice: Choice) -> int:
+    """Start a run whose workers each are in another rack or fabric, if it fits; return how many."""
+    ask, grid = layout.grid.classes[index].ask, layout.grid
+    assert ask.spread is not None
+    order = choice(layout, index)
+    order = order[layout.slots(index)[order] > 0]
+    units = grid.eligibility.ladder.units(ask.spread)[grid.where[index][order]]
+    _, firsts = np.unique(units, return_index=True)
+    at = order[np.sort(firsts)[: ask.tasks or 0]]
+    one_each = np.ones(len(at), np.int64)
+    if len(at) < (ask.tasks or 0) or (layout.afforded(index, at, one_each) < 1).any():
+        return 0
+    layout.put(index, at, one_each)
+    layout.started[index][cohort] += 1
+    return 1
 
 
 def _most_apart(slots: Ints, tasks: int, most: int) -> int:

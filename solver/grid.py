@@ -174,6 +174,15 @@ class Grid:
         ]
         return other
 
+    @cached_property
+    def siblings(self) -> Sequence[Sequence[int]]:
+        """The options of the same runs, those of each together, the best first."""
+        found: dict[str, list[int]] = {}
+        for index, each in enumerate(self.classes):
+            if each.option is not None:
+                found.setdefault(each.first, []).append(index)
+        return list(found.values())
+
     def free_for(self, index: int, hosts: Ints) -> Ints:
         """Return how many GPUs that a class may use are free on hosts of its own, at the start."""
         usable = self.usable[index]
@@ -255,6 +264,8 @@ class Grid:
         ask = self.classes[index].ask
         may = np.array([own != UNUSABLE for own in self.usable[index]], np.bool_)
         there = np.nonzero(may[self.family_of])[0] if len(self.families) else _NONE
+        if (group := self.classes[index].group) is not None:
+            there = np.intersect1d(there, group.hosts, assume_unique=True)
         barred = self.eligibility.barred(ask)
         if barred is not None:
             there = there[~barred[there]]
@@ -263,8 +274,8 @@ class Grid:
         slots = self.slots(index, self.room)
         found = there[slots > 0]
         self.where[index] = self._shared.setdefault(found.tobytes(), found)
-        tasks, on_one = ask.tasks or 0, (ask.tasks or 0) if ask.may_share else 1
-        self.fits.append(bool(tasks) and int(np.minimum(slots, on_one).sum()) >= tasks)
+        workers = self.eligibility.ladder.workers(ask, there, slots)
+        self.fits.append(workers >= (ask.tasks or 0) > 0)
         self.appraisals.append(appraised(ask, self.eligibility.prices, self.where[index]))
 
     def _amounts(self, index: int) -> Iterator[tuple[int, int]]:

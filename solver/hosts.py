@@ -14,6 +14,7 @@ from stowplan.model.decision import HostKind
 from stowplan.model.estimating.tariff import Tariff
 from stowplan.model.fleet import Machine, Offering
 from stowplan.model.room import Room
+from stowplan.model.topology import Spot
 from stowplan.model.types import Labels
 from stowplan.solver.lots import Lot
 
@@ -77,6 +78,8 @@ class Host:
     offering: Offering | None = None
     instances: tuple[str, ...] = ()
     """Of an offering: the names that its instances would have."""
+    spot: Spot | None = None
+    """Of a machine: where it stands."""
     place: int = 0
     """Its place among all hosts."""
     matching: dict[object, tuple[Lot, ...]] = field(default_factory=dict, repr=False)

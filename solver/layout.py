@@ -129,6 +129,20 @@ class Layout:
             self.started[index][cohort] = min(count, each.count)
             count -= self.started[index][cohort]
 
+    def start_the_oldest(self) -> None:
+        """Of all that starts, start the oldest; of runs with options, in any of those chosen."""
+        for index, each in enumerate(self.grid.classes):
+            if each.option is None:
+                self.start_oldest(index, sum(self.started[index]))
+        for own in self.grid.siblings:
+            counts = [sum(self.started[index]) for index in own]
+            left = [cohort.count for cohort in self.grid.classes[own[0]].cohorts]
+            for index, count in zip(own, counts, strict=True):
+                for cohort, most in enumerate(left):
+                    self.started[index][cohort] = min(count, most)
+                    left[cohort] -= self.started[index][cohort]
+                    count -= self.started[index][cohort]
+
     def waiting(self, index: int) -> int:
         """Return how many runs of a class don't start."""
         return self.grid.classes[index].count - sum(self.started[index])

@@ -10,6 +10,8 @@ from stowplan.model.holds import holding
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import Cohort, RunClass, queue_order
 from stowplan.solver.eligibility import Eligibility
+from stowplan.solver.options import Options
+from stowplan.solver.rooms import Rooms
 
 
 @dataclass(frozen=True)
@@ -87,4 +89,6 @@ class Limits:
         quota = self.snapshot.workspaces[each.ask.workspace].gpu_quota
         if quota is not None and each.ask.all_gpus > quota:
             return False
-        return self.eligibility.fits(each.ask, lambda host: host.empty)
+        hosts = self.eligibility.hosts
+        empty = Rooms(self.eligibility, hosts, {host.name: host.empty for host in hosts})
+        return Options(self.eligibility).tightest(each, empty) is not None

@@ -22,11 +22,12 @@ from stowplan.model.holds import stay_of
 from stowplan.model.reasons import Code, Reason
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot, content_hash
-from stowplan.model.topology import cliques_of
+from stowplan.model.topology import Joint
 from stowplan.model.warnings import warnings
-from stowplan.solver.asks import RunClass, queue_order, waiting_elements
-from stowplan.solver.decode import Start
+from stowplan.solver.asks import Ask, RunClass, queue_order, waiting_elements
+from stowplan.solver.decode import Seat, Start
 from stowplan.solver.explain.fallbacks import fallbacks
+from stowplan.solver.explain.groups import Groups
 from stowplan.solver.explain.headline import Headline
 from stowplan.solver.explain.money import Money, usd_per_hour
 from stowplan.solver.explain.placed import (
@@ -38,7 +39,6 @@ from stowplan.solver.explain.rejected import Tables
 from stowplan.solver.explain.standing import Standing
 from stowplan.solver.explain.waiting import Why
 from stowplan.solver.explain.worth import Figures
-from stowplan.solver.hosts import Host
 from stowplan.solver.requests import Requests, is_in_place
 from stowplan.solver.settings import Settings
 from stowplan.solver.situation import Situation
@@ -108,7 +108,7 @@ class _Outcomes:
         return self._waiting(run)
 
     def _placed(self, run: Run, starts: Sequence[Start]) -> PlacedRun:
-        each = self._class_of[run.name]
+        each = starts[0].each
         ask = each.ask
         seats = [seat for start in starts for seat in start.seats]
         is_bought = any(seat.host.offering for seat in seats)
@@ -119,11 +119,13 @@ class _Outcomes:
         rest = None
         if array and array.waiting:
             rest = self._headline(each, run).of(run)
+        joint = self._joint(each, seats)
+        rung = 1 if len({seat.host.name for seat in seats}) == 1 else joint and joint.rung
         return PlacedRun(
             run=run.name,
-            shape=shape_of(ask, seats),
-            rung=1 if len({seat.host.name for seat in seats}) == 1 and not is_bought else None,
-            group=_nvlink_domain(seats[0].host) if ask.tasks == 1 and not ask.array else None,
+            shape=shape_of(ask, seats, joint),
+            rung=None if is_bought else rung,
+            group=_group(ask, seats, joint),
             workers=workers_of(starts),
             profile=ask.profile,
             value=self._money.value(each, run.name, seats),
@@ -136,6 +138,13 @@ class _Outcomes:
             array=array,
             reason=rest,
         )
+
+    def _joint(self, each: RunClass, seats: Sequence[Seat]) -> Joint | None:
+        """Return what joins the machines of a run of several workers."""
+        spots = [seat.host.spot for seat in seats if seat.host.spot is not None]
+        if each.ask.tasks == 1 or len(spots) < len(seats):
+            return None
+        return Joint.of(spots)
 
     def _tables_of(self, each: RunClass, spent: int) -> Tables:
         key = (each.name, spent)
@@ -189,7 +198,10 @@ class _Outcomes:
     def _examined(self, each: RunClass, run: Run) -> tuple[str, Why]:
         """Return what hosts say of a class, and the run that carries the table."""
         if each.name not in self._why:
-            self._why[each.name] = (run.name, Why(self._situation, each.ask))
+            self._why[each.name] = (
+                run.name,
+                Why(self._situation, each.ask, Groups(self._situation, each)),
+            )
         return self._why[each.name]
 
     def _headline(self, each: RunClass, run: Run) -> Headline:
@@ -206,7 +218,10 @@ class _Outcomes:
         return ArrayCount(running=running, placed=placed, waiting=left - placed)
 
 
-def _nvlink_domain(host: Host) -> str | None:
-    """Return the one NVLink domain that a machine's GPUs are in, or None."""
-    cliques = cliques_of(host.machine)
-    return next(iter(cliques)) if len(cliques) == 1 else None
+def _group(ask: Ask, seats: Sequence[Seat], joint: Joint | None) -> str | None:
+    """Return the group that a run is on: of one on a single machine, its NVLink domain."""
+    if ask.array:
+        return None
+    if joint and len({seat.host.name for seat in seats}) > 1:
+        return joint.name
+    return seats[0].host.spot.domain if seats[0].host.spot else None

@@ -14,7 +14,7 @@ from stowplan.model.estimating.duration import Likely, RunningTime
 from stowplan.model.estimating.estimate import estimate
 from stowplan.model.reasons import Reason
 from stowplan.model.runs import Profile, Run
-from stowplan.model.shape import Shape, shape_of
+from stowplan.model.shape import Shape, shapes_of
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import Ask, ask_of
 from stowplan.solver.cycle import RULES
@@ -78,9 +78,10 @@ class Market:
 
         As if the run were alone: beside what runs already, and with all that budgets have left.
         """
-        shape = shape_of(run)
-        if isinstance(shape, Reason):
-            return shape
+        shapes = shapes_of(run)
+        if isinstance(shapes, Reason):
+            return shapes
+        shape = shapes[0]
         ask = self._ask(run, shape)
         priced = self.eligibility.prices.of(ask)
         assert priced is not None

@@ -3,52 +3,82 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from stowplan.model.holds import is_superseded
 from stowplan.model.reasons import Code, Reason
 from stowplan.model.runs import Profile, Run
-from stowplan.model.shape import shape_of
+from stowplan.model.shape import Shape, shape_over, shapes_of
 from stowplan.model.snapshot import Snapshot
 from stowplan.model.wording import nearest
-from stowplan.solver.asks import Ask, ask_of, waiting_elements
+from stowplan.solver.asks import Ask, Asked, ask_of, waiting_elements
 from stowplan.solver.eligibility import Eligibility
+from stowplan.solver.rooms import Rooms
 
 
 @dataclass(frozen=True)
 class Requests:
     """Runs that ask, and runs that are refused."""
 
-    asked: Sequence[tuple[Run, Ask]]
+    asked: Sequence[Asked]
     refused: Mapping[str, Reason]
     """By the run's name; of an array that runs, why its other elements never will."""
 
 
 def requests_of(snapshot: Snapshot, eligibility: Eligibility, profile: Profile) -> Requests:
     """Return what each run that isn't in its place asks, or why it is refused."""
-    asked: list[tuple[Run, Ask]] = []
+    asked: list[Asked] = []
     refused: dict[str, Reason] = {}
+    empty = Rooms(
+        eligibility, eligibility.hosts, {each.name: each.empty for each in eligibility.hosts}
+    )
     for run in snapshot.runs:
         if not _asks(run, snapshot):
             continue
-        shape = shape_of(run)
-        if isinstance(shape, Reason):
-            refused[run.name] = shape
+        shapes = shapes_of(run)
+        if isinstance(shapes, Reason):
+            refused[run.name] = shapes
             continue
-        ask = ask_of(run, shape, snapshot, profile, is_priced=eligibility.prices.is_priced)
-        reason = _unknown_name(run, snapshot) or _no_pool(ask, snapshot, eligibility)
+
+        def ask(shape: Shape, run: Run = run) -> Ask:
+            priced = eligibility.prices.is_priced
+            return ask_of(run, shape, snapshot, profile, is_priced=priced)
+
+        ways = tuple(ask(shape) for shape in shapes)
+        reason = _unknown_name(run, snapshot) or _no_pool(ways[0], snapshot, eligibility)
+        if not reason and ways[0].tasks is None:
+            shape = shape_over(
+                run, _everywhere(ask(_ONE_GPU if run.gpus.count else shapes[0]), empty)
+            )
+            if isinstance(shape, Reason):
+                reason = shape
+            else:
+                ways = (ask(shape),)
         if reason:
             refused[run.name] = reason
-            continue
-        if ask.tasks is None:
-            everywhere = [
-                host
-                for host in eligibility.listed(ask)
-                if eligibility.admits(ask, host, host.empty)
-            ]
-            ask = replace(ask, tasks=len(everywhere))
-        asked.append((run, ask))
+        else:
+            one = ask(Shape(1, run.gpus.count, may_share=False))
+            asked.append(Asked(run, _explained(ways, one, empty), ways))
     return Requests(asked, refused)
+
+
+_ONE_GPU = Shape(1, 1, may_share=False)
+
+
+def _everywhere(ask: Ask, empty: Rooms) -> int:
+    """Return on how many machines a worker could be that asks this, were they empty."""
+    slots = empty.slots(ask)
+    return sum(
+        bool(slots[host.place]) and not host.offering for host in empty.eligibility.listed(ask)
+    )
+
+
+def _explained(ways: tuple[Ask, ...], one: Ask, empty: Rooms) -> Ask:
+    """Return the shape for which reasons are told, of those that are open: the fewest workers that
+    fit in the empty fleet, wherever its machines stand; else all of it as one worker."""
+    if len(ways) == 1:
+        return ways[0]
+    return next((way for way in ways if empty.fits(way)), one)
 
 
 def is_in_place(run: Run) -> bool:

@@ -15,20 +15,24 @@ from stowplan.solver.program.linear import Row
 
 if TYPE_CHECKING:
     from stowplan.solver.choices import Choices
+    from stowplan.solver.ladder import Group
 
 type WhyNot = Callable[[Ask, Host, Room], Reason | None]
 type Bars = Callable[[Ask, Priced], Bools]
 type WhyBarred = Callable[[Ask, Priced, int], Reason]
 type Figure = Callable[[Priced], Ints]
+type Allows = Callable[[Ask, Group], bool]
 type Post = Callable[[Choices], Iterable[Row]]
 
 
 class Rule(NamedTuple):
-    """One hard condition. A module of `solver.rules` gives one or both of its two sides."""
+    """One hard condition. A module of `solver.rules` gives one or more of its sides."""
 
     name: str
     why_not: WhyNot | None
     """Why this host, with this much room, can't take one worker that asks this; None: it can."""
+    allows: Allows | None
+    """Whether all workers of a run of several may be on a group of machines."""
     post: Post | None
     """The rows that hold over all that is placed together."""
     reads_room: bool
@@ -59,6 +63,7 @@ def rule(module: ModuleType, *, cost: int | None = None) -> Rule:
     return Rule(
         name=module.__name__.rpartition(".")[2],
         why_not=getattr(module, "why_not", None),
+        allows=getattr(module, "allows", None),
         post=getattr(module, "post", None),
         reads_room=getattr(module, "READS_ROOM", False),
         asked_by=getattr(module, "ASKED_BY", None),

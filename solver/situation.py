@@ -28,8 +28,10 @@ class Situation:
 
     snapshot: Snapshot
     limits: Limits
+    classes: Sequence[RunClass]
+    """The classes of runs that ask for a place."""
     grid: Grid
-    """What each class asks of each host, and what hosts are worth to it."""
+    """What each class, or option, asks of each host, and what hosts are worth to it."""
     plan: Plan
     proven: bool
     """Whether the stage `place` is proven within the gap asked."""
@@ -44,11 +46,6 @@ class Situation:
         """Every host."""
         return self.grid.hosts
 
-    @property
-    def classes(self) -> Sequence[RunClass]:
-        """The classes of runs that ask for a place."""
-        return self.grid.classes
-
     @cached_property
     def place_of(self) -> Mapping[str, int]:
         """Each host's place among all, by its name."""
@@ -56,8 +53,8 @@ class Situation:
 
     @cached_property
     def index_of(self) -> Mapping[str, int]:
-        """Each class's place among all, by its name."""
-        return {each.name: index for index, each in enumerate(self.classes)}
+        """The place in the grid of each class, or option, by its name."""
+        return {each.name: index for index, each in enumerate(self.grid.classes)}
 
     @cached_property
     def names(self) -> npt.NDArray[np.object_]:
@@ -128,14 +125,15 @@ class Situation:
         return {each.name: len(self.starts_of(each)) for each in self.classes}
 
     def starts_of(self, each: RunClass) -> Sequence[Start]:
-        """What starts of a class, in the plan's order."""
+        """What starts of a class, or of one option, in the plan's order."""
         return self._by_class.get(each.name, ())
 
     @cached_property
     def _by_class(self) -> Mapping[str, list[Start]]:
         found: dict[str, list[Start]] = {}
         for start in self.plan.starts:
-            found.setdefault(start.each.name, []).append(start)
+            for name in {start.each.first, start.each.name}:
+                found.setdefault(name, []).append(start)
         return found
 
     def starts_of_run(self, run: str) -> Sequence[Start]:

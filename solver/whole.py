@@ -7,9 +7,10 @@ them most is found; likewise the fewest GPUs at risk, and the most points.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from stowplan.solver import points
+from stowplan.solver import climbing, points
 from stowplan.solver.bound import most_weight, weight
 from stowplan.solver.cells import apart, signatures
 from stowplan.solver.chain import Chain, Tally
@@ -71,6 +72,7 @@ class Whole:
         whole.spare_at_risk()
         if is_priced:
             whole.suit(FAILED)
+        whole.climb()
         whole.earn_points()
         if is_priced:
             whole.suit_at_last()
@@ -82,8 +84,8 @@ class Whole:
         """Return a layout in which those hosts alone that choices are of are chosen by what
         comes last."""
         whole = cls(choices, chain, values_of(choices, layout), references=layout.references)
-        whole.fixed = choices.fixed(layout.started)
         whole.rows = list(rows(choices, layout.references))
+        whole._settle_starts(layout.started)
         whole.suit(FAILED)
         whole.suit_at_last()
         return whole.layout()
@@ -164,8 +166,8 @@ class Whole:
         grid = banded(self.choices.grid, references)
         choices = Choices(grid, limits, apart(grid, grid.used), signatures(grid))
         whole = Whole(choices, self.chain, values_of(choices, layout.over(grid)))
-        whole.fixed = choices.fixed(layout.started)
         whole.rows = list(rows(choices, references))
+        whole._settle_starts(layout.started)
         whole.references = references
         return whole
 
@@ -213,9 +215,24 @@ class Whole:
         """Give out the fewest GPUs at risk; other runs of the same weight may start instead."""
         goal = Goal(self.choices.at_risk_taken(), maximise=False)
         self._finish("at_risk", goal, 0)
-        self.fixed = self.choices.fixed(self.choices.started(self.values))
+        self._settle_starts(self.choices.started(self.values))
         if goal.terms:
             self.rows.append(goal.terms <= goal.terms.at(self.values))
+
+    def _settle_starts(self, started: Sequence[Sequence[int]]) -> None:
+        """Start as many runs as do; which option they take stays open."""
+        self.fixed = self.choices.fixed(started)
+        self.rows.extend(self.choices.settled(started))
+
+    def climb(self) -> None:
+        """Have runs of several workers on the tightest rungs, on the fewest machines, and leave the
+        least room in the groups that they are in."""
+        for name, terms, least in climbing.goals(self.choices):
+            goal = Goal(terms, maximise=False)
+            if not (terms.terms and self.choices.program.range(terms)[1] > least):
+                continue
+            self._finish(name, goal, least)
+            self.rows.append(terms <= terms.at(self.values))
 
     def earn_points(self) -> None:
         """Earn the most points, over all placed workers."""
@@ -277,8 +294,7 @@ class Whole:
     def _make_room_for_more(self) -> None:
         """Start the oldest of each class, and every further run that still fits."""
         layout = self.layout()
-        for index, started in enumerate(layout.started):
-            layout.start_oldest(index, sum(started))
+        layout.start_the_oldest()
         fill(self.choices, layout)
         self.values = values_of(self.choices, layout)
 

@@ -59,7 +59,15 @@ def _takers(standing: Standing, seats: Sequence[Seat]) -> list[Taker]:
         worth = points.of_worker(ask, host, situation.plan.loads[name], 0)
         takers.append((-worth, name, situation.eligibility.slots(ask, host, room)))
     most = len(seats) + MOST + 1
-    others = (each for each in standing.takers if each[1] not in freed)
+    place_of = situation.place_of
+    there = {place_of[name] for name in freed}
+    if (group := standing.each.group) is not None:
+        there |= set(group.hosts.tolist())
+    others = (
+        each
+        for each in standing.takers
+        if each[1] not in freed and (group is None or place_of[each[1]] in there)
+    )
     takers += itertools.islice(others, most)
     return sorted(taker for taker in takers if taker[2])[:most]
 

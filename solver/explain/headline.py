@@ -18,6 +18,7 @@ from stowplan.model.money import in_cents
 from stowplan.model.reasons import Code, Figure, Reason
 from stowplan.model.runs import Run
 from stowplan.solver.asks import Ask, RunClass, queue_order
+from stowplan.solver.explain.groups import Groups
 from stowplan.solver.explain.nearest import is_kept_out_by_itself, nearest, telling
 from stowplan.solver.explain.rivals import outcompeted
 from stowplan.solver.explain.waiting import READY, Verdict, Why
@@ -36,7 +37,21 @@ class Headline:
 
     def of(self, run: Run) -> Reason:
         """Return the one reason why a run of the class waits."""
-        return self._limit or _behind(self.situation, self.each, run) or self._room
+        return (
+            self._limit
+            or self._patience
+            or _behind(self.situation, self.each, run, self.groups)
+            or self._room
+        )
+
+    @cached_property
+    def groups(self) -> Groups:
+        """The groups that its workers could be on together."""
+        return self.why.groups
+
+    @cached_property
+    def _patience(self) -> Reason | None:
+        return self.groups.patience()
 
     @cached_property
     def _limit(self) -> Reason | None:
@@ -56,15 +71,26 @@ class Headline:
     def _never(self) -> Reason:
         """Why the run could not start even if every host were empty."""
         if (self.each.ask.tasks or 0) > 1 and any(not each.empty for each in self.why.verdicts):
-            return _too_few_places(self.situation, self.each.ask, self.why)
+            topology = self.groups.why_not(self.situation.rooms_empty)
+            return topology or _too_few_places(self.situation, self.each.ask, self.why)
         return _nearest(self.each.ask, self.why)
 
     @cached_property
     def _room(self) -> Reason:
         """What comes after the queue: who took the room, or which is closest to having it."""
-        return outcompeted(self.situation, self.each) or _too_little_room(
-            self.situation, self.each.ask, self.why
+        return (
+            outcompeted(self.situation, self.each, self.groups)
+            or self.groups.why_not(self.situation.rooms_left)
+            or self._only_when_empty
+            or _too_little_room(self.situation, self.each.ask, self.why)
         )
+
+    @property
+    def _only_when_empty(self) -> Reason | None:
+        """What of its topology keeps a run out whatever room there is."""
+        if self.groups.fits(self.situation.rooms_empty):
+            return None
+        return self.groups.why_not(self.situation.rooms_empty)
 
 
 def _of_offerings(why: Why, reason: Reason) -> Reason:
@@ -186,10 +212,10 @@ def _array_is_full(situation: Situation, each: RunClass) -> Reason | None:
     )
 
 
-def _behind(situation: Situation, each: RunClass, run: Run) -> Reason | None:
+def _behind(situation: Situation, each: RunClass, run: Run, groups: Groups) -> Reason | None:
     """Held by a strict queue although there is room."""
     ahead = _first_ahead(situation, each, run)
-    if ahead is None or not situation.rooms_left.fits(each.ask):
+    if ahead is None or not groups.fits(situation.rooms_left):
         return None
     return Reason.of(
         Code.QUEUED_BEHIND,

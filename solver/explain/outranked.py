@@ -19,7 +19,7 @@ from stowplan.solver.money.prices import Ints, hours
 from stowplan.solver.money.profiles import FAILED, OWN
 from stowplan.solver.rooms import groups
 
-_VALUE, _AT_RISK, _POINTS, _OWN = range(4)
+_VALUE, _AT_RISK, _ROOM, _POINTS, _OWN = range(5)
 """What tells a host apart from those chosen; from _OWN on, the profile's preferences by number."""
 
 
@@ -72,6 +72,11 @@ class Outranked:
             apart = (stage == _POINTS) & (preferred != own) & ((better == 0) | (number == 0))
             stage[apart], value[apart] = _OWN + number, preferred[apart]
             better[apart] = np.sign(own - preferred)[apart]
+        room = standing.room_left(willing.places)
+        worse = (room != self._room) & ~willing.outside & ~riskier
+        stage = np.where(worse, _ROOM, stage)
+        value = np.where(worse, room, value)
+        better = np.where(worse, np.sign(self._room - room), better)
         value = np.where(willing.outside, measure, value)
         better = np.where(willing.outside, tier, better)
         by_value = groups(np.vstack((stage, better, value)))
@@ -98,6 +103,11 @@ class Outranked:
         return list(zip(range(len(there)), there, worst, strict=True))
 
     @cached_property
+    def _room(self) -> int:
+        """What the one of the runs leaves free of its NVLink domain that leaves most."""
+        return max(int(self.standing.room_left(each.places).max()) for each in self.alike)
+
+    @cached_property
     def _earned(self) -> int:
         return min(int(each.points.min()) for each in self.alike)
 
@@ -115,6 +125,13 @@ class Outranked:
     def _reason(self, stage: int, value: int, better: int) -> Reason:
         if stage == _VALUE:
             return self._too_dear(Tier(better), value)
+        if stage == _ROOM:
+            text = (
+                f"leaves {value} {gpus(value)} free in its NVLink domain, {self._room} where it is"
+            )
+            if better > 0:
+                text += "; all runs together do better this way"
+            return Reason.of(Code.OUTRANKED, text, stage="room", value=value, reference=self._room)
         if stage >= _OWN:
             return self._less_preferred(stage - _OWN, value, better)
         if stage == _AT_RISK:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from stowplan.model.decision import ChosenShape, Got, Value, Worker
 from stowplan.model.money import usd_of
 from stowplan.model.runs import Profile
+from stowplan.model.topology import Joint
 from stowplan.solver.asks import Ask
 from stowplan.solver.decode import Seat, Start
 from stowplan.solver.matching import gpus as word_for
@@ -40,11 +41,14 @@ def _environment(seat: Seat) -> dict[str, str]:
     }
 
 
-def shape_of(ask: Ask, seats: Sequence[Seat]) -> ChosenShape:
-    """Return the shape, and why so, in words."""
+def shape_of(ask: Ask, seats: Sequence[Seat], joint: Joint | None = None) -> ChosenShape:
+    """Return the shape, and why so, in words; `joint` is what joins several machines."""
     bought = len({seat.name for seat in seats if seat.host.offering})
     owned = len({seat.name for seat in seats}) - bought
-    return _shape(ask.gpus, bool(ask.array), len(seats), owned, bought)
+    shape = _shape(ask.gpus, bool(ask.array), len(seats), owned, bought)
+    if joint is None or owned < 2:
+        return shape
+    return shape.model_copy(update={"why": f"{shape.why} {joint.words}"})
 
 
 @functools.cache

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stowplan.model.decision import Rejected
+from stowplan.model.reasons import Code, Reason
 from stowplan.solver.explain.alike import MOST_ROWS, Row, Said, ends, rows
 from stowplan.solver.explain.answers import answers
 from stowplan.solver.explain.outranked import Outranked
@@ -55,7 +56,21 @@ class Tables:
         alike = [each for each in self.standing.alike if each.most_at_risk == risk]
         names = self.standing.situation.names
         outranked = Outranked(self.standing, alike, risk).rows()
-        return _Table([*outranked, *self._refusing], names)
+        return _Table([*outranked, *self._elsewhere, *self._refusing], names)
+
+    @cached_property
+    def _elsewhere(self) -> list[Row]:
+        """The hosts that would take a worker of the run, and aren't of the group that it is on."""
+        group, ask = self.standing.each.group, self.standing.each.ask
+        if group is None:
+            return []
+        listed = self.standing.situation.listed(ask)
+        places = listed[self.standing.rooms.slots(ask)[listed] > 0]
+        places = places[~self.standing.is_inside(places)]
+        name = group.joint.name
+        text = f"not {group.joint.words}, where all of the run is"
+        reason = Reason.of(Code.OUTRANKED, text, stage="rung", value=name, reference=group.rung)
+        return [Row(places, 0, (reason,))] if len(places) else []
 
     @cached_property
     def _refusing(self) -> list[Row]:

@@ -13,7 +13,9 @@ import numpy as np
 from stowplan.model.reasons import Code, Reason
 from stowplan.model.room import Room
 from stowplan.solver.asks import Ask, RunClass
+from stowplan.solver.explain.groups import Groups
 from stowplan.solver.hosts import Host
+from stowplan.solver.ladder import Group
 from stowplan.solver.matching import usable
 from stowplan.solver.rooms import Ints
 from stowplan.solver.situation import Situation, given_back
@@ -22,11 +24,13 @@ NAMED = 3
 """How many runs a sentence names before it says how many more there are."""
 
 
-def outcompeted(situation: Situation, each: RunClass) -> Reason | None:
+def outcompeted(situation: Situation, each: RunClass, groups: Groups) -> Reason | None:
     """It fits alone: the room went to runs placed in this cycle, or nothing is proven."""
-    if not situation.rooms_beside_own(each).fits(each.ask):
+    place = groups.place(situation.rooms_beside_own(each))
+    if place is None:
         return None
-    rivals = _Rivals(situation, each.ask).found()
+    ask, group = place
+    rivals = _Rivals(situation, ask, group).found()
     alike = 0 if each.ask.array else len(each.runs) - situation.started[each.name]
     room = "the room for one such run" if alike > 1 else "the room"  # others took that of the rest
     if not situation.proven or not rivals:
@@ -56,14 +60,26 @@ class _Rivals:
 
     situation: Situation
     ask: Ask
+    group: Group | None = None
+    """Of a run of several workers: the machines that all of them are to be on."""
 
     @cached_property
     def _now(self) -> Ints:
         """How many of its workers each host could take."""
-        return self.situation.rooms_left.workers(self.ask)
+        return self._inside(self.situation.rooms_left.workers(self.ask))
+
+    def _inside(self, workers: Ints) -> Ints:
+        """Return the same of the hosts of the group, and 0 of others."""
+        if self.group is None:
+            return workers
+        inside = np.zeros_like(workers)
+        inside[self.group.hosts] = workers[self.group.hosts]
+        return inside
 
     def found(self) -> list[str]:
         """Return the set found; hosts are freed one by one, first where the fewest runs must go."""
+        if self.ask.spread in ("rack", "fabric") and self.group is not None:
+            return self._spread_out(self.group)
         missing = (self.ask.tasks or 0) - int(self._now.sum())
         rivals: dict[str, None] = {}
         for way in self._ways():
@@ -78,7 +94,8 @@ class _Rivals:
 
         A host is looked at only once those are told of which fewer runs must surely go.
         """
-        want = np.minimum(self.ask.tasks or 0, self.situation.rooms_at_start.workers(self.ask))
+        at_start = self._inside(self.situation.rooms_at_start.workers(self.ask))
+        want = np.minimum(self.ask.tasks or 0, at_start)
         least = self._fewest(want)
         places = np.nonzero(self._now < want)[0]
         ready: list[tuple[int, int, _Way]] = []
@@ -136,6 +153,26 @@ class _Rivals:
                 workers |= changed
         return list(needed)
 
+    def _spread_out(self, group: Group) -> list[str]:
+        """Return the set for a run whose workers each want a rack, say, of their own: of all the
+        runs in the group those that can't stay, tried one after the other."""
+        names = [self.situation.hosts[place].name for place in group.hosts.tolist()]
+        needed = {start.run: None for name in names for start, _ in self.situation.on_host[name]}
+        ladder = self.situation.eligibility.ladder
+
+        def fits(gone: dict[str, None]) -> bool:
+            slots = [self._without(place, gone) for place in group.hosts.tolist()]
+            found = ladder.workers(self.ask, group.hosts, np.array(slots, np.int64))
+            return found >= (self.ask.tasks or 0)
+
+        if not fits(needed):
+            return []
+        for run in list(needed):
+            fewer = {other: None for other in needed if other != run}
+            if fits(fewer):
+                needed = fewer
+        return list(needed)
+
     def _places_of(self, runs: Iterable[str]) -> set[int]:
         situation = self.situation
         return {
@@ -143,6 +180,7 @@ class _Rivals:
             for run in runs
             for start in situation.starts_of_run(run)
             for seat in start.seats
+            if self.group is None or seat.host.place in self.group.hosts
         }
 
     def _without(self, place: int, gone: dict[str, None]) -> int:

@@ -107,6 +107,20 @@ class Standing:
             for each in (FAILED, *OWN)
         ]
 
+    def is_inside(self, places: Ints) -> Bools:
+        """Return which hosts are of the group that a run of several workers is on."""
+        group = self.each.group
+        if group is None:
+            return np.ones(len(places), np.bool_)
+        return np.isin(places, group.hosts)
+
+    def room_left(self, places: Ints) -> Ints:
+        """Return what a single worker leaves free of the NVLink domain of each host."""
+        free = self.situation.eligibility.ladder.room_of_one[places]
+        is_one = self.each.group is None and self.each.ask.tasks == 1
+        left: Ints = np.where((free >= 0) & is_one, free - self.each.ask.gpus, 0)
+        return left
+
     def outside(self, places: Ints) -> Bools:
         """Return which hosts are beyond the band of what the class's workers were left."""
         references = self.situation.plan.references.get(self.each.name, ())
@@ -121,12 +135,13 @@ class Standing:
         ask, rooms = self.each.ask, self.rooms
         listed = self.situation.listed(ask)
         places = listed[rooms.slots(ask)[listed] > 0]
+        places = places[self.is_inside(places)]
         sound = rooms.count(ask, lambda has: has.sound)[places]
         at_risk = np.maximum(0, ask.gpus - sound) * (not ask.healthy_only)
         own, gain = self.worth.of_one_more(places, at_risk)
         outside, (tier, measure) = self.outside(places), self.ranks(places)
         failed, *rest = self.preferences(places) or [np.zeros_like(places)]
-        preferred = (*reversed(rest), -own, failed, at_risk)
+        preferred = (*reversed(rest), -own, self.room_left(places), failed, at_risk)
         order = np.lexsort((places, *preferred, measure * outside, tier * outside, outside))
         return Willing(places[order], outside[order], at_risk[order], own[order], gain[order])
 

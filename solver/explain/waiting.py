@@ -14,6 +14,7 @@ from stowplan.solver.asks import Ask
 from stowplan.solver.eligibility import Failing
 from stowplan.solver.explain.alike import MOST_ROWS, Said, ends, rows
 from stowplan.solver.explain.answers import Answer, answers
+from stowplan.solver.explain.groups import Groups
 from stowplan.solver.hosts import Host
 from stowplan.solver.matching import usable
 from stowplan.solver.money.prices import Bools
@@ -53,6 +54,8 @@ class Why:
 
     situation: Situation
     ask: Ask
+    groups: Groups
+    """Where its runs could be."""
 
     @cached_property
     def verdicts(self) -> Sequence[Verdict]:
@@ -138,12 +141,11 @@ class Why:
         if not takers:
             return None
         places = np.sort(np.concatenate(takers))
-        if (ask.tasks or 0) > 1:
-            if not situation.rooms_empty.fits(ask):
-                return None
-            if not situation.rooms_left.fits(ask):
-                lacking = places[situation.rooms_left.slots(ask)[places] == 0]
-                places = lacking if len(lacking) else places
+        if not self.groups.fits(situation.rooms_empty, at_once=False):
+            return None
+        if (ask.tasks or 0) > 1 and not situation.rooms_left.fits(ask):
+            lacking = places[situation.rooms_left.slots(ask)[places] == 0]
+            places = lacking if len(lacking) else places
         host = situation.hosts[_least_lacking(situation, ask, places)]
         return Closest(host, situation.eligibility.failing(ask, host, situation.room_left(host)))
 

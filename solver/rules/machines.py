@@ -1,4 +1,4 @@
-"""Machines: a run starts with all its workers, or not at all."""
+"""Machines: a run starts once, in one shape, with all its workers, or not at all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stowplan.model.reasons import Code, Reason
 from stowplan.model.room import Room
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
-from stowplan.solver.program.linear import Row
+from stowplan.solver.program.linear import Row, total
 
 if TYPE_CHECKING:
     from stowplan.solver.choices import Choices
@@ -23,6 +23,11 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
 
 
 def post(choices: Choices) -> Iterator[Row]:
-    """Sum over cells of workers_in(signature, cell) = sum over its classes of tasks x starts."""
+    """Sum over cells of workers_in(signature, cell) = sum over its classes of tasks x starts.
+
+    And over the options of a cohort: sum of starting(option) <= runs of the cohort.
+    """
     for each in choices.signatures:
         yield choices.workers(each).equals(choices.workers_started(each))
+    for cohort, options in choices.choosing():
+        yield total(choices.starting(*option) for option in options) <= cohort.count

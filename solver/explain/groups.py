@@ -1,0 +1,226 @@
+"""Why a run of several workers waits, as far as groups go: sites, labels, and room in one group.
+
+Each reason is found by leaving a rule out: what would fit then, and what is missing with it.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from stowplan.model.reasons import Code, Figure, Reason
+from stowplan.model.topology import Unit
+from stowplan.solver.asks import Ask, RunClass
+from stowplan.solver.ladder import Group
+from stowplan.solver.options import Options, rung_of
+from stowplan.solver.rooms import Ints, Rooms
+from stowplan.solver.rules.keep_within import WORDS
+from stowplan.solver.situation import Situation
+
+
+@dataclass(frozen=True)
+class Groups:
+    """The groups that a class of runs could be on, with some room on each host."""
+
+    situation: Situation
+    each: RunClass
+
+    @cached_property
+    def options(self) -> Options:
+        """What is open to runs."""
+        return Options(self.situation.eligibility)
+
+    def fits(self, rooms: Rooms, *, at_once: bool = True) -> bool:
+        """Whether a run fits somewhere, alone; `at_once`: without waiting for a tighter rung."""
+        return self.place(rooms, at_once=at_once) is not None
+
+    def place(self, rooms: Rooms, *, at_once: bool = True) -> tuple[Ask, Group | None] | None:
+        """Return the best shape and group in which a run fits, alone, with this much room."""
+        tightest = self.tightest if at_once and self.each.ask.is_patient else None
+        return next(
+            (
+                (ask, group)
+                for ask, group in self._all
+                if (tightest is None or rung_of(group) == tightest)
+                and self.options.fits(ask, group, rooms)
+            ),
+            None,
+        )
+
+    @cached_property
+    def _all(self) -> Sequence[tuple[Ask, Group | None]]:
+        return self.options.all_of(self.each)
+
+    @cached_property
+    def tightest(self) -> int | None:
+        """The tightest rung that a run could ever get."""
+        return self.options.tightest(self.each)
+
+    def patience(self) -> Reason | None:
+        """PATIENCE where it would fit on a rung that it doesn't take yet."""
+        if not self.each.ask.is_patient or self.fits(self.situation.rooms_left):
+            return None
+        found = self.place(self.situation.rooms_left, at_once=False)
+        if found is None or self.tightest is None:
+            return None
+        rung = rung_of(found[1])
+        run = self.each.runs[0]
+        submitted = run.submitted_at or self.situation.snapshot.now
+        until = submitted + dt.timedelta(seconds=run.topology.patience_s)
+        left = int((until - self.situation.snapshot.now).total_seconds())
+        text = (
+            f"there is room on rung {rung}; for {left:,} s more it waits for rung {self.tightest}"
+        )
+        return Reason.of(Code.PATIENCE, text, rung=rung, tightest=self.tightest, seconds=left)
+
+    def why_not(self, rooms: Rooms) -> Reason | None:
+        """Return what of its topology keeps a run out that would fit otherwise; None: nothing."""
+        ask = self.each.ask
+        if (ask.tasks or 0) < 2:
+            return None
+        return (
+            self._spans_sites(ask, rooms)
+            or self._unlabelled(ask, rooms)
+            or self._no_room(ask, rooms)
+        )
+
+    def _spans_sites(self, ask: Ask, rooms: Rooms) -> Reason | None:
+        """SITE_SPAN where it would fit on the machines of several sites together."""
+        across = [
+            group
+            for group in self.options.ladder.groups(ask.keep_within)
+            if group.joint.sites > 1 and self.options.allows(ask, group, but="one_site")
+        ]
+        for group in across:
+            if self.options.fits(ask, group, rooms):
+                counts = sorted(self._by_site(ask, group, rooms), reverse=True)
+                sites = int(np.searchsorted(np.cumsum(counts), ask.tasks or 0)) + 1
+                text = (
+                    f"would span {max(2, sites)} sites: the best has room for "
+                    f"{counts[0]:,} of {ask.tasks:,} workers"
+                )
+                numbers: dict[str, Figure] = {"sites": max(2, sites), "workers": ask.tasks}
+                return Reason.of(Code.SITE_SPAN, text, **numbers, best=counts[0])
+        return None
+
+    def _by_site(self, ask: Ask, group: Group, rooms: Rooms) -> Iterator[int]:
+        ladder, slots = self.options.ladder, rooms.slots(ask)
+        sites: dict[str | None, list[int]] = {}
+        for place in group.hosts.tolist():
+            spot = self.situation.hosts[place].spot
+            sites.setdefault(spot.site if spot else None, []).append(place)
+        for places in sites.values():
+            hosts = np.array(places, np.int64)
+            yield ladder.workers(ask, hosts, slots[hosts])
+
+    def _unlabelled(self, ask: Ask, rooms: Rooms) -> Reason | None:
+        """TOPOLOGY_UNLABELLED where it would fit, were those without the label in the unit."""
+        for rule in ("keep_within", "spread"):
+            unit: Unit | None = getattr(ask, rule)
+            if unit is None or unit == "node":
+                continue
+            known = self.options.ladder.units(unit)
+            slots = rooms.slots(replace(ask, keep_within=None, spread=None))
+            unknown = np.array(
+                [
+                    place
+                    for place in np.nonzero((known < 0) & (slots > 0))[0].tolist()
+                    if not self.situation.hosts[place].offering
+                ],
+                np.int64,
+            )
+            if not len(unknown):
+                continue
+            if self._best_with(ask, rule, unknown, slots) >= (ask.tasks or 0):
+                names = tuple(self.situation.names[unknown].tolist())
+                machines = "machine" if len(names) == 1 else "machines"
+                text = (
+                    f"{len(names):,} {machines} that would do, {names[0]} among them: "
+                    f"not known in which {WORDS[unit]}, for {rule}: {unit}"
+                )
+                return Reason.of(
+                    Code.TOPOLOGY_UNLABELLED, text, rule=rule, unit=unit, machines=len(names)
+                )
+        return None
+
+    def _best_with(self, ask: Ask, rule: str, unknown: Ints, slots: Ints) -> int:
+        """Return the most workers in one group, were machines of its site in it that are in none
+        as far as is known."""
+        hosts, most_on_one = self.situation.hosts, (ask.tasks or 0) if ask.may_share else 1
+        free = np.minimum(slots, most_on_one)
+        ladder = self.options.ladder
+        relaxed = replace(ask, keep_within=None, spread=None)
+        most = 0
+        for group in ladder.groups(ask.keep_within if rule == "keep_within" else None):
+            if group.joint.sites > 1 or not self.options.allows(relaxed, group):
+                continue
+            more = [
+                place
+                for place in unknown.tolist()
+                if getattr(hosts[place].spot, "site", None) == group.joint.site
+                and place not in set(group.hosts.tolist())
+            ]
+            if rule == "spread":  # each would be in a rack of its own
+                more += [place for place in unknown.tolist() if place in set(group.hosts.tolist())]
+            known = free[group.hosts] * self._has(ask, group.hosts)
+            own = ladder.workers(ask, group.hosts, known)
+            most = max(most, own + int(free[np.array(more, np.int64)].sum()))
+        sites: dict[str | None, int] = {}
+        for place in unknown.tolist():  # all of them in one that nobody has named yet
+            site = getattr(hosts[place].spot, "site", None)
+            sites[site] = sites.get(site, 0) + int(free[place])
+        return max(most, *sites.values())
+
+    def _has(self, ask: Ask, hosts: Ints) -> Ints:
+        """Return for each host whether it is known where it is, as far as the run's rules go."""
+        known = np.ones(len(hosts), np.bool_)
+        for unit in (ask.keep_within, ask.spread):
+            if unit is not None and unit != "node":
+                known &= self.options.ladder.units(unit)[hosts] >= 0
+        return known.astype(np.int64)
+
+    def _no_room(self, ask: Ask, rooms: Rooms) -> Reason | None:
+        """TOPOLOGY_NO_ROOM where it would fit on a site's machines, whatever joins them."""
+        relaxed = replace(ask, keep_within=None, interconnect=None, spread=None)
+        slots = np.where(rooms.slots(ask) > 0, rooms.slots(ask), 0)
+        ladder, tasks = self.options.ladder, ask.tasks or 0
+        sites = [group for group in ladder.groups(None) if group.joint.sites == 1]
+        if not any(ladder.workers(relaxed, g.hosts, slots[g.hosts]) >= tasks for g in sites):
+            return None
+        kind = _kind(ask)
+        open_to = [
+            group for group in ladder.groups(ask.keep_within) if self.options.allows(ask, group)
+        ]
+        if not open_to:
+            text = f"no {kind} joins two machines that could take its workers"
+            return Reason.of(Code.TOPOLOGY_NO_ROOM, text, workers=tasks, fit=0)
+        fit, best = max(
+            ((ladder.workers(ask, g.hosts, slots[g.hosts]), g) for g in open_to),
+            key=lambda pair: (pair[0], -pair[1].rung, -pair[1].number),
+        )
+        name = best.joint.shared(ask.keep_within) if ask.keep_within else best.joint.name
+        text = (
+            f"no {kind} has room for the whole run{self._even_empty(rooms)}: best is {name or 'the one there is'} with "
+            f"{fit:,} of {tasks:,} workers"
+        )
+        return Reason.of(Code.TOPOLOGY_NO_ROOM, text, workers=tasks, fit=fit, best=name)
+
+    def _even_empty(self, rooms: Rooms) -> str:
+        return ", even if it were empty" if rooms is self.situation.rooms_empty else ""
+
+
+def _kind(ask: Ask) -> str:
+    """Return what kind of group would have to take the run."""
+    network = {"infiniband": "InfiniBand ", "rdma": "RDMA ", "nvlink": "NVLink "}
+    if ask.keep_within is not None:
+        fabric = network.get(ask.interconnect or "", "") if ask.keep_within == "fabric" else ""
+        return f"{fabric}{WORDS[ask.keep_within]}"
+    if ask.interconnect == "nvlink":
+        return "NVLink domain"
+    if ask.interconnect is not None:
+        return f"{network[ask.interconnect]}network"
+    return "site"

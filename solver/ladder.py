@@ -1,0 +1,119 @@
+"""The groups of machines that a run of several workers may be on, and what is free in each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from stowplan.model.snapshot import Snapshot
+from stowplan.model.topology import MACHINE, Joint, Spot, Unit, groups_of, spots_of
+from stowplan.solver.asks import Ask
+from stowplan.solver.hosts import Host
+
+type Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """Machines that a run's workers may be on together."""
+
+    joint: Joint
+    """What joins them."""
+    rung: int
+    hosts: Ints
+    """Their places among all hosts, ascending."""
+    free: int
+    """Their GPUs that are free at the start of the cycle."""
+    number: int
+    """Its place among the groups of its ladder."""
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """All groups, the tightest first."""
+
+    snapshot: Snapshot
+    hosts: Sequence[Host]
+    _groups: dict[Unit | None, tuple[Group, ...]] = field(default_factory=dict)
+    _units: dict[Unit, Ints] = field(default_factory=dict)
+
+    @cached_property
+    def free(self) -> Ints:
+        """By host: the GPUs that are free at the start and could be used, were nothing in the way.
+
+        None of a machine that is out of service, and none of offerings.
+        """
+        found = np.zeros(len(self.hosts), np.int64)
+        for place, host in enumerate(self.hosts):
+            if not host.offering and host.machine.state == "up" and host.fresh:
+                found[place] = sum(
+                    lot.free(host.start) for lot in host.lots if lot.condition != "faulted"
+                )
+        return found
+
+    @cached_property
+    def spots(self) -> Mapping[str, Spot]:
+        """Where each machine stands, by its name."""
+        return spots_of(self.snapshot)
+
+    @cached_property
+    def _place_of(self) -> dict[str, int]:
+        return {host.name: place for place, host in enumerate(self.hosts) if not host.offering}
+
+    def groups(self, within: Unit | None) -> tuple[Group, ...]:
+        """Return the groups of more than one machine; with `within` those inside one such unit."""
+        if within not in self._groups:
+            self._groups[within] = () if within == "node" else self._found(within)
+        return self._groups[within]
+
+    def _found(self, within: Unit | None) -> tuple[Group, ...]:
+        return tuple(
+            self._group(joint, joint.rung, names, number)
+            for number, (joint, names) in enumerate(groups_of(self.spots, within))
+        )
+
+    def _group(self, joint: Joint, rung: int, names: Sequence[str], number: int) -> Group:
+        hosts = np.sort(np.array([self._place_of[name] for name in names], np.int64))
+        return Group(joint, rung, hosts, int(self.free[hosts].sum()), number)
+
+    @cached_property
+    def machines(self) -> tuple[Group, ...]:
+        """Each machine as a group of its own: for workers that may share one."""
+        return tuple(
+            self._group(Joint.of([spot]), MACHINE, (name,), number)
+            for number, (name, spot) in enumerate(self.spots.items())
+        )
+
+    def workers(self, ask: Ask, hosts: Ints, slots: Ints) -> int:
+        """Return how many workers of one run these hosts take at once, if each takes so many."""
+        if ask.spread in ("rack", "fabric"):
+            return len(np.unique(self.units(ask.spread)[hosts][slots > 0]))
+        return int(np.minimum(slots, (ask.tasks or 0) if ask.may_share else 1).sum())
+
+    def units(self, kind: Unit) -> Ints:
+        """Return by host the number of the rack, say, that it is in; -1 where that isn't known."""
+        if kind not in self._units:
+            numbers: dict[tuple[str | None, str], int] = {}
+            found = np.full(len(self.hosts), -1, np.int64)
+            for name, spot in self.spots.items():
+                if (unit := spot.of(kind)) is not None:
+                    number = numbers.setdefault((spot.site, unit), len(numbers))
+                    found[self._place_of[name]] = number
+            self._units[kind] = found
+        return self._units[kind]
+
+    @cached_property
+    def room_of_one(self) -> Ints:
+        """By host: the free GPUs of the NVLink domain that it is in, within its site; else -1."""
+        found = np.full(len(self.hosts), -1, np.int64)
+        members: dict[tuple[str | None, str], list[int]] = {}
+        for name, spot in self.spots.items():
+            if spot.domain is not None:
+                members.setdefault((spot.site, spot.domain), []).append(self._place_of[name])
+        for places in members.values():
+            found[places] = self.free[places].sum()
+        return found

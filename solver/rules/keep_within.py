@@ -1,0 +1,41 @@
+"""Keep within: a run stays on one machine, NVLink domain, fabric or rack, where it says so."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from stowplan.model.reasons import Code, Reason
+from stowplan.model.room import Room
+from stowplan.model.topology import MACHINE, Unit
+from stowplan.solver.asks import Ask
+from stowplan.solver.hosts import Host
+
+if TYPE_CHECKING:
+    from stowplan.solver.ladder import Group
+
+ON_MACHINES = True
+ASKED_BY = "keep_within"
+
+WORDS = {"nvlink_domain": "NVLink domain", "fabric": "fabric", "rack": "rack", "node": "machine"}
+
+
+def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
+    """TOPOLOGY_UNLABELLED of a run of several workers, where nothing tells what the host is in."""
+    return unlabelled(ask, host, ask.keep_within, "keep_within")
+
+
+def unlabelled(ask: Ask, host: Host, unit: Unit | None, rule: str) -> Reason | None:
+    """Return TOPOLOGY_UNLABELLED where it isn't known in which unit a machine is."""
+    if ask.tasks == 1 or unit is None or unit == "node":
+        return None
+    if host.spot is None or host.spot.of(unit) is not None:
+        return None
+    text = f"not known in which {WORDS[unit]} it is, for {rule}: {unit}"
+    return Reason.of(Code.TOPOLOGY_UNLABELLED, text, rule=rule, unit=unit)
+
+
+def allows(ask: Ask, group: Group) -> bool:
+    """unit(host) is the same for all hosts of the group; one machine is within all of its own."""
+    if ask.keep_within is None or group.rung == MACHINE:
+        return True
+    return group.joint.shared(ask.keep_within) is not None
