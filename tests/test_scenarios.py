@@ -20,7 +20,7 @@ OUTCOMES = ("placed", "kept", "held", "withdrawn", "waiting", "refused")
 CHECKS = {
     *OUTCOMES, "gpus_placed", "weight", "proven", "place_proven", "at_risk_given", "arrays",
     "elements", "hosts", "devices", "reasons", "message_contains", "numbers", "closest", "counts",
-    "usd_per_hour", "cost_usd", "references",
+    "usd_per_hour", "cost_usd", "references", "shapes", "rungs", "groups", "machines", "racks",
 }  # fmt: skip
 
 type Expected = dict[str, Any]  # Any: what a YAML file holds
@@ -128,6 +128,24 @@ def test_workers_are_where_they_must_be(name: str) -> None:
         assert isinstance(outcome, PlacedRun | StayingRun | WaitingRun)
         assert outcome.array
         assert outcome.array.model_dump() == counts
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_of_several_workers_is_cut_and_kept_together_as_it_must_be(name: str) -> None:
+    said, (asked, decision) = expected(name), answered(name)
+    placed = {each.run: each for each in decision.outcomes if isinstance(each, PlacedRun)}
+    for run, (tasks, gpus_each) in said.get("shapes", {}).items():
+        assert (placed[run].shape.tasks, placed[run].shape.gpus_each) == (tasks, gpus_each)
+    for run, rung in said.get("rungs", {}).items():
+        assert placed[run].rung in (rung if isinstance(rung, list) else [rung])
+    for run, group in said.get("groups", {}).items():
+        assert placed[run].group in (group if isinstance(group, list) else [group])
+    hosts = {run: {worker.host for worker in each.workers} for run, each in placed.items()}
+    for run, count in said.get("machines", {}).items():
+        assert len(hosts[run]) == count
+    rack = {each.name: each.labels.get("topology/rack") for each in asked.fleet.machines}
+    for run, count in said.get("racks", {}).items():
+        assert len({rack[host] for host in hosts[run]}) == count
 
 
 @pytest.mark.parametrize("name", NAMES)
