@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from stowplan.model.audit import audit
+from stowplan.model.audit.places import Bond, bond, places_of
 from stowplan.model.decision import (
     ArrayCount,
     ChosenShape,
@@ -199,9 +200,12 @@ def _outcome(
         ]
         workers = tuple(_worker(index, place) for index, place in enumerate(numbered))
         each = len(workers[0].devices) if workers else 0
+        joined = _joined(snapshot, run, {worker.host for worker in workers})
         return PlacedRun(
             run=run.name,
             shape=ChosenShape(tasks=1 if run.array else len(workers), gpus_each=each, why="asked"),
+            rung=joined.rung if joined else None,
+            group=joined.group if joined and not run.array else None,
             workers=workers,
             profile="balanced",
             scores=Scores(
@@ -227,6 +231,14 @@ def _outcome(
             run=run.name, outcome=stay.outcome, reason=stay.reason, workers=workers, array=count
         )
     return waiting(snapshot, run.name).model_copy(update={"array": count})
+
+
+def _joined(snapshot: Snapshot, run: Run, hosts: set[str]) -> Bond | None:
+    """Return how the machines are joined: not where some are none, nor of elements apart."""
+    places = places_of(snapshot)
+    if not hosts or not hosts <= places.keys() or (run.array and len(hosts) > 1):
+        return None
+    return bond([places[host] for host in hosts])
 
 
 def _count(snapshot: Snapshot, run: Run, placed: int) -> ArrayCount | None:

@@ -1,102 +1,22 @@
-"""Whether a run could start alone on the empty fleet: no run anywhere, nothing used by others.
-
-Nothing is sold out there; what the run may cost, and when it must end, binds it there too.
-"""
+"""Whether a run could start alone on the empty fleet, and how tightly joined it could be there."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import cached_property
+from collections.abc import Iterator, Mapping
 
-from stowplan.model.audit import (
-    accepting,
-    balance,
-    budget,
-    capabilities,
-    complete_by,
-    cpu,
-    denied,
-    drives,
-    freshness,
-    healthy_only,
-    if_match,
-    interruptible,
-    match_labels,
-    max_accelerators,
-    max_cost,
-    max_rate,
-    memory,
-    min_memory_gb,
-    models,
-    names,
-    pinned_ids,
-    pools,
-    pressure,
-    reservation,
-    reserved_for,
-    room,
-    state,
-    vendor,
-)
-from stowplan.model.audit.cut import cut_of
+from stowplan.model.audit import interconnect, keep_within, one_site, spread
+from stowplan.model.audit.cut import Cut, Shape, cut_of
 from stowplan.model.audit.instances import Host
-from stowplan.model.audit.plan import Barred, Over, Plan, Unfit, Unmet
+from stowplan.model.audit.places import LADDER, Place, bond
+from stowplan.model.audit.plan import Plan
 from stowplan.model.audit.refusal import refusals
+from stowplan.model.audit.vacant import Vacant
 from stowplan.model.fleet import Machine
+from stowplan.model.reasons import Code
 from stowplan.model.runs import Run
 
-BARRED: tuple[Barred, ...] = (
-    state.barred,
-    freshness.barred,
-    pressure.barred,
-    accepting.barred,
-    reserved_for.barred,
-    capabilities.barred,
-    names.barred,
-    match_labels.barred,
-    pools.barred,
-    max_accelerators.barred,
-    drives.barred,
-    reservation.barred,
-)
-"""The rules of one run and one machine."""
-
-UNFIT: tuple[Unfit, ...] = (
-    models.unfit,
-    min_memory_gb.unfit,
-    vendor.unfit,
-    healthy_only.unfit,
-    pinned_ids.unfit,
-    denied.unfit,
-)
-"""The rules of one run and one GPU."""
-
-
-UNMET: tuple[Unmet, ...] = (
-    capabilities.unmet,
-    names.unmet,
-    match_labels.unmet,
-    cpu.unmet,
-    memory.unmet,
-    models.unmet,
-    min_memory_gb.unmet,
-    vendor.unmet,
-    pinned_ids.unmet,
-    room.unmet,
-    drives.unmet,
-)
-"""The rules of one run and one offering."""
-
-OVER: tuple[Over, ...] = (
-    complete_by.over,
-    max_cost.over,
-    max_rate.over,
-    if_match.over,
-    interruptible.over,
-    budget.over,
-    balance.over,
-)
-"""The limits of one run on one host of either kind."""
+JOINTLY = (one_site.apart, keep_within.apart, spread.apart, interconnect.apart)
+"""The rules of one run and all machines that hold its workers."""
 
 
 class EmptyFleet:
@@ -104,77 +24,117 @@ class EmptyFleet:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._could: dict[str, bool] = {}
+        self._vacant = Vacant(plan)
+        self._tightest: dict[str, int | None] = {}
         self._takers: dict[str, frozenset[str]] = {}
-        self._fit: dict[tuple[str, str], int] = {}
 
     def could_start(self, run: Run) -> bool:
         """Whether the run, or an element of it, could start if it were alone."""
+        quota = self._plan.quotas.get(run.workspace)
+        if quota is not None and run.gpus.count > quota:
+            return False
+        return self.tightest(run) is not None
+
+    def tightest(self, run: Run) -> int | None:
+        """Return the tightest rung that the run could get if it were alone; None: it can't start.
+
+        One worker, wherever it is, is on rung 1.
+        """
         alike = self._specification(run)
-        if alike not in self._could:
-            self._could[alike] = self._starts(run)
-        return self._could[alike]
+        if alike not in self._tightest:
+            self._tightest[alike] = None if self.refusals(run) else self._best(run)
+        return self._tightest[alike]
+
+    def refusals(self, run: Run) -> set[Code]:
+        """Return every code for which the run is refused; none: it isn't."""
+        codes = refusals(self._plan, run)
+        cut = cut_of(run)
+        if cut.counts is None and not codes:  # how many, the machines say
+            there = len(self.takers(run))
+            if there and cut.against(there):
+                codes.add(Code.UNEVEN_SHAPE)
+        return codes
 
     def takers(self, run: Run) -> frozenset[str]:
-        """Return the names of all machines that could take a worker of the run."""
+        """Return the names of all machines that could take a worker of a run that asks for all.
+
+        How many GPUs each worker has isn't known before: those with one could.
+        """
         alike = self._specification(run)
         if alike not in self._takers:
-            machines = self._plan.machines.values()
-            self._takers[alike] = frozenset(m.name for m in machines if self._copies(run, m))
+            one = Shape(1, min(1, run.gpus.count))
+            self._takers[alike] = frozenset(self._slots(run, one))
         return self._takers[alike]
 
     def takes(self, run: Run, host: Host) -> bool:
         """Whether the host could take a worker of the run."""
-        if isinstance(host, Machine):
-            return self._copies(run, host) > 0
-        if cut_of(run).workers != 1 or self._is_over(run, host):
-            return False
-        return not any(unmet(self._plan, run, host.offering) for unmet in UNMET)
-
-    def _starts(self, run: Run) -> bool:
-        quota = self._plan.quotas.get(run.workspace)
-        if refusals(self._plan, run) or (quota is not None and run.gpus.count > quota):
-            return False
         cut = cut_of(run)
+        if not isinstance(host, Machine):
+            return any(shape.workers == 1 for shape in cut.shapes) and self._takes_whole(run, host)
+        if cut.counts is None:
+            return host.name in self.takers(run)
+        return any(self._vacant.copies(run, host, shape) for shape in cut.shapes)
+
+    def _takes_whole(self, run: Run, host: Host) -> bool:
+        return self._vacant.takes_whole(run, host)
+
+    def _best(self, run: Run) -> int | None:
+        cut = cut_of(run)
+        if cut.counts is None:
+            return self._rung_of_all(run, cut)
         if any(self.takes(run, instance) for instance in self._plan.stock.kinds):
-            return True
-        wanted = 1 if cut.workers is None else cut.workers
-        for machine in self._plan.machines.values():
-            copies = self._copies(run, machine)
-            wanted -= copies if cut.may_share else min(copies, 1)
-            if wanted <= 0:
-                return True
-        return False
+            return 1
+        found = (self._rung(run, shape, cut.may_share) for shape in cut.shapes)
+        return min((rung for rung in found if rung), default=None)
 
-    def _copies(self, run: Run, machine: Machine) -> int:
-        """Return how many workers of the run the machine could take at once: 0 or more."""
-        gpus = cut_of(run).gpus_each
-        limits = [
-            whole // ask
-            for whole, ask in (
-                (self._fitting(run, machine) if gpus else 0, gpus),
-                (cpu.whole(machine), cpu.ask(run, gpus)),
-                (machine.memory_bytes, memory.ask(run, gpus)),
-            )
-            if ask
-        ]
-        copies = min(limits, default=_MANY)
-        if copies and any(barred(self._plan, run, machine) for barred in BARRED):
-            return 0
-        return 0 if copies and self._is_over(run, machine) else copies
+    def _rung_of_all(self, run: Run, cut: Cut) -> int | None:
+        """Return the rung of a run on every machine that could take it: there is no choice."""
+        takers = self.takers(run)
+        if not takers:
+            return None
+        shape = Shape(len(takers), cut.gpus // len(takers))
+        machines = [self._plan.machines[name] for name in sorted(takers)]
+        if not all(self._vacant.copies(run, machine, shape) for machine in machines):
+            return None
+        if any(apart(self._plan, run, machines) for apart in JOINTLY):
+            return None
+        joined = bond([self._plan.places[machine.name] for machine in machines])
+        return joined.rung if joined else None
 
-    def _is_over(self, run: Run, host: Host) -> bool:
-        plan = self._plan
-        return plan.is_limited(run) and any(over(plan, run, host) for over in OVER)
+    def _slots(self, run: Run, shape: Shape) -> dict[str, int]:
+        """Return how many workers each machine could take, where it could take any."""
+        machines = self._plan.machines.values()
+        copies = {each.name: self._vacant.copies(run, each, shape) for each in machines}
+        return {name: count for name, count in copies.items() if count}
 
-    def _fitting(self, run: Run, machine: Machine) -> int:
-        """Return how many GPUs of the machine the run could use; found once for sets alike."""
-        if run.gpus.ids or machine.constraints.denied_devices:  # rules that read the ids
-            return _usable(run, machine)
-        key = (run.name, self._alike[machine.name])
-        if key not in self._fit:
-            self._fit[key] = _usable(run, machine)
-        return self._fit[key]
+    def _rung(self, run: Run, shape: Shape, may_share: bool) -> int | None:
+        """Return the tightest rung on which the run could be in this shape."""
+        slots = self._slots(run, shape)
+        if shape.workers == 1:
+            return 1 if slots else None
+        if may_share and any(count >= shape.workers for count in slots.values()):
+            return 1
+        for rung in LADDER if run.topology.keep_within != "node" else ():
+            for members in self._circles(run, slots, rung):
+                if _workers(run, members, slots, may_share) >= shape.workers:
+                    return rung
+        return None
+
+    def _circles(
+        self, run: Run, slots: Mapping[str, int], rung: int
+    ) -> Iterator[Mapping[str, Place]]:
+        """Yield the widest sets of these machines on a rung that the run may be on."""
+        within = run.topology.keep_within
+        circles: dict[object, dict[str, Place]] = {}
+        for name in slots:
+            place = self._plan.places[name]
+            unit = None if within is None or within == "node" else place.unit(within)
+            if within is not None and unit is None:
+                continue
+            for fabric, key in place.circles(rung):
+                if not interconnect.too_slow(run, rung, () if fabric is None else (fabric,)):
+                    circles.setdefault((place.site, unit, key), {})[name] = place
+        yield from circles.values()
 
     def _specification(self, run: Run) -> str:
         """Return all that the run asks for, the same for runs alike."""
@@ -183,22 +143,14 @@ class EmptyFleet:
             apart.add("labels")
         return run.model_dump_json(exclude=apart)
 
-    @cached_property
-    def _alike(self) -> Mapping[str, str]:
-        """What the GPUs of each machine are, their ids aside, by machine name."""
-        apart = {"id", "index"}
-        return {
-            machine.name: "".join(sorted(d.model_dump_json(exclude=apart) for d in machine.devices))
-            for machine in self._plan.machines.values()
-        }
 
-
-def _usable(run: Run, machine: Machine) -> int:
-    return sum(
-        room.usable(device) and not any(unfit(run, machine, device) for unfit in UNFIT)
-        for device in machine.devices
-    )
-
-
-_MANY = 2**60
-"""More workers than any run has."""
+def _workers(
+    run: Run, members: Mapping[str, Place], slots: Mapping[str, int], may_share: bool
+) -> int:
+    """Return how many workers of the run these machines could take at once."""
+    match run.topology.spread:
+        case "rack" | "fabric" as unit:
+            units = {place.unit(unit) for place in members.values()}
+            return len(units - {None})
+        case _:
+            return sum(slots[name] if may_share else 1 for name in members)

@@ -17,6 +17,6 @@ def check(plan: Plan) -> Iterator[Violation]:
     yield from overspent(plan, "budget")
 
 
-def over(plan: Plan, run: Run, host: Host) -> str | None:
+def over(plan: Plan, run: Run, host: Host, workers: int) -> str | None:
     """Say what the run costs there, and how much is left, where that is too little; or None."""
-    return over_its_purse(plan, run, host, "budget")
+    return over_its_purse(plan, run, host, workers, "budget")

@@ -16,7 +16,7 @@ def check(plan: Plan) -> Iterator[Violation]:
     return plan.over("complete_by", over)
 
 
-def over(plan: Plan, run: Run, host: Host) -> str | None:
+def over(plan: Plan, run: Run, host: Host, workers: int) -> str | None:
     """Say when it would end (p90), or start where its running time isn't known; or None."""
     until = run.placement.complete_by
     if until is None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stowplan.model.audit.cut import cut_of
 from stowplan.model.audit.plan import Plan
 from stowplan.model.audit.violation import Violation
 from stowplan.model.fleet import Machine, Offering
@@ -27,7 +26,7 @@ def check(plan: Plan) -> Iterator[Violation]:
 
 def unmet(plan: Plan, run: Run, offering: Offering) -> str | None:
     """Say that an instance has too few cores, or None."""
-    asked, there = ask(run, cut_of(run).gpus_each), _thousandths(offering.cpu_cores)
+    asked, there = ask(run, run.gpus.count), _thousandths(offering.cpu_cores)
     return f"has {there / 1000:g} cores, {asked / 1000:g} asked" if asked > there else None
 
 

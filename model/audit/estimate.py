@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stowplan.model.audit.plan import Plan
-from stowplan.model.audit.prices import workers_of
 from stowplan.model.audit.violation import Violation
 from stowplan.model.decision import Estimate
 from stowplan.model.estimating.outlook import Outlook
@@ -18,7 +17,7 @@ def check(plan: Plan) -> Iterator[Violation]:
         hosts = plan.taken_by.get(run.name)
         if outcome.estimate is None or not hosts:
             continue
-        count = len(hosts) if run.array is None else workers_of(run)
+        count = len(hosts) if run.array is None else 1
         seen = [plan.prices.seen(run, host, count) for host in hosts]
         most = max(each.cost.p50 for each in seen), max(each.rate for each in seen)
         dearest = [each for each in seen if each.cost.p50 == most[0] or each.rate == most[1]]

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from stowplan.model.audit.instances import Host
 from stowplan.model.audit.plan import Plan
-from stowplan.model.audit.prices import workers_of
 from stowplan.model.audit.violation import Violation
 from stowplan.model.estimating.duration import as_written
 from stowplan.model.estimating.token import rate_in
@@ -19,13 +18,13 @@ def check(plan: Plan) -> Iterator[Violation]:
     return plan.over("if_match", over)
 
 
-def over(plan: Plan, run: Run, host: Host) -> str | None:
+def over(plan: Plan, run: Run, host: Host, workers: int) -> str | None:
     """Say how the host's rate compares with the estimate's, or None; a limit of its own counts."""
     token = run.placement.if_match
     if token is None or run.placement.max_rate_usd_per_hour is not None:
         return None
     told = rate_in(token)
-    rate = plan.prices.tariff(host).rate * workers_of(run)
+    rate = plan.prices.tariff(host).rate * workers
     if rate <= told * (1 + as_written(plan.snapshot.policy.bands.if_match)):
         return None
     return f"costs {written(rate)} USD an hour, and the estimate said {written(told)}"

@@ -16,7 +16,7 @@ def check(plan: Plan) -> Iterator[Violation]:
     return plan.over("interruptible", over)
 
 
-def over(plan: Plan, run: Run, host: Host) -> str | None:
+def over(plan: Plan, run: Run, host: Host, workers: int) -> str | None:
     """Say which kind the host is, where the run accepts only the other, or None."""
     asked = run.placement.interruptible
     can = not isinstance(host, Machine) and host.offering.interruptible

@@ -4,26 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stowplan.model.audit.cut import cut_of
 from stowplan.model.audit.plan import Plan
 from stowplan.model.audit.violation import Violation
 from stowplan.model.fleet import Machine
-from stowplan.model.runs import Run
 
 
 def check(plan: Plan) -> Iterator[Violation]:
     """Yield each worker with more GPUs than one may take on its machine."""
     for seat in plan.seats:
-        if why := _over(len(seat.worker.devices), seat.machine):
+        if why := over(len(seat.worker.devices), seat.machine):
             yield Violation("max_accelerators", seat.run.name, seat.machine.name, why)
 
 
-def barred(plan: Plan, run: Run, machine: Machine) -> str | None:
-    """Say that a worker needs more GPUs than one may take here, or None."""
-    return _over(cut_of(run).gpus_each, machine)
-
-
-def _over(gpus: int, machine: Machine) -> str | None:
+def over(gpus: int, machine: Machine) -> str | None:
+    """Say that a worker with so many GPUs has more than one may take here, or None."""
     limit = machine.constraints.max_accelerators
     return (
         f"{gpus} GPUs, and a worker may take {limit}"

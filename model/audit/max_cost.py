@@ -16,11 +16,11 @@ def check(plan: Plan) -> Iterator[Violation]:
     return plan.over("max_cost", over)
 
 
-def over(plan: Plan, run: Run, host: Host) -> str | None:
+def over(plan: Plan, run: Run, host: Host, workers: int) -> str | None:
     """Say what it is expected to cost, all its workers on such hosts, or None."""
     most = run.placement.max_cost_usd
     if most is None:
         return None
-    cost = plan.prices.whole_cost(run, host)
+    cost = plan.prices.cost(run, host) * workers
     is_over = cost > micro_of(most)
     return f"costs {written(cost)} USD, and at most {most} may be" if is_over else None

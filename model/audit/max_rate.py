@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from stowplan.model.audit.instances import Host
 from stowplan.model.audit.plan import Plan
-from stowplan.model.audit.prices import workers_of
 from stowplan.model.audit.violation import Violation
 from stowplan.model.money import micro_of, written
 from stowplan.model.runs import Run
@@ -17,11 +16,11 @@ def check(plan: Plan) -> Iterator[Violation]:
     return plan.over("max_rate", over)
 
 
-def over(plan: Plan, run: Run, host: Host) -> str | None:
+def over(plan: Plan, run: Run, host: Host, workers: int) -> str | None:
     """Say what such hosts cost an hour, one for each of its workers, or None."""
     most = run.placement.max_rate_usd_per_hour
     if most is None:
         return None
-    rate = plan.prices.tariff(host).rate * workers_of(run)
+    rate = plan.prices.tariff(host).rate * workers
     is_over = rate > micro_of(most)
     return f"costs {written(rate)} USD an hour, and at most {most} may be" if is_over else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stowplan.model.audit.cut import cut_of
 from stowplan.model.audit.plan import Plan
 from stowplan.model.audit.violation import Violation
 from stowplan.model.fleet import Offering
@@ -27,7 +26,7 @@ def check(plan: Plan) -> Iterator[Violation]:
 
 def unmet(plan: Plan, run: Run, offering: Offering) -> str | None:
     """Say that an instance has too little memory, or None."""
-    asked = ask(run, cut_of(run).gpus_each)
+    asked = ask(run, run.gpus.count)
     too_much = asked > offering.memory_bytes
     return f"has {offering.memory_bytes:,} bytes, {asked:,} asked" if too_much else None
 

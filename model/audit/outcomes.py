@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from stowplan.model.audit.alone import EmptyFleet
 from stowplan.model.audit.holds import placed_before
 from stowplan.model.audit.plan import Plan
-from stowplan.model.audit.refusal import refusals
 from stowplan.model.audit.violation import Violation
 from stowplan.model.decision import (
     ArrayCount,
@@ -26,20 +26,21 @@ def check(plan: Plan) -> Iterator[Violation]:
     for name in plan.outcomes:
         if name not in plan.runs:
             yield Violation("outcomes", name, None, "the snapshot has no such run")
+    empty = EmptyFleet(plan)
     for run in plan.snapshot.runs:
         theirs = plan.outcomes.get(run.name, [])
         if len(theirs) != 1:
             yield Violation("outcomes", run.name, None, f"has {len(theirs)} outcomes")
         for outcome in theirs:
-            for wrong in _wrong(plan, run, outcome):
+            for wrong in _wrong(plan, run, outcome, empty):
                 yield Violation("outcomes", run.name, None, wrong)
     for wrong in _figures(plan):
         yield Violation("outcomes", None, None, wrong)
 
 
-def _wrong(plan: Plan, run: Run, outcome: Outcome) -> Iterator[str]:
+def _wrong(plan: Plan, run: Run, outcome: Outcome, empty: EmptyFleet) -> Iterator[str]:
     if not placed_before(run):
-        yield from _of_pending(plan, run, outcome)
+        yield from _of_pending(plan, run, outcome, empty)
     if isinstance(outcome, PlacedRun) and not outcome.workers:
         yield "is placed without a worker"
     if isinstance(outcome, WaitingRun) and outcome.evaluated_at != plan.snapshot.now:
@@ -48,9 +49,9 @@ def _wrong(plan: Plan, run: Run, outcome: Outcome) -> Iterator[str]:
         yield from _miscounted(plan, run, outcome.array, outcome)
 
 
-def _of_pending(plan: Plan, run: Run, outcome: Outcome) -> Iterator[str]:
+def _of_pending(plan: Plan, run: Run, outcome: Outcome, empty: EmptyFleet) -> Iterator[str]:
     """Yield what is wrong with the outcome of a run that no earlier cycle placed."""
-    codes = refusals(plan, run)
+    codes = empty.refusals(run)
     if run.array and plan.elements_left(run) == 0:  # done: it waits for nothing, or is kept
         if outcome.outcome not in ("waiting", "kept"):
             yield f"is {outcome.outcome}, and every element has ended"

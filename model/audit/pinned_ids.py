@@ -14,6 +14,10 @@ def check(plan: Plan) -> Iterator[Violation]:
     """Yield each GPU given to a run that pins others."""
     yield from plan.unfit("pinned_ids", unfit)
     yield from plan.unmet("pinned_ids", unmet)
+    for run, outcome in plan.starts:
+        given = [device for worker in outcome.workers for device in worker.devices]
+        if set(given) <= set(run.gpus.ids) and len(set(given)) < len(given):
+            yield Violation("pinned_ids", run.name, None, "gets a GPU that it pins twice")
 
 
 def unfit(run: Run, machine: Machine, device: Device) -> str | None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
 from stowplan.model.audit.instances import Host, Stock
+from stowplan.model.audit.places import Place, places_of
 from stowplan.model.audit.prices import Prices
 from stowplan.model.audit.purses import Purse, purses_of
 from stowplan.model.audit.seats import Bought, Seat, Start, Taken
@@ -26,8 +27,14 @@ type Barred = Callable[[Plan, Run, Machine], str | None]
 type Unmet = Callable[[Plan, Run, Offering], str | None]
 """Says why no instance of the offering will do for a worker of the run; None: each will."""
 
-type Over = Callable[[Plan, Run, Host], str | None]
-"""Says what the run would cost on the host, or when it would end, where that is too much."""
+type Over = Callable[[Plan, Run, Host, int], str | None]
+"""Says what the run would cost on the host, or when it would end, where that is too much.
+
+The number is how many workers it has: all of them are taken to be on such hosts.
+"""
+
+type Apart = Callable[[Plan, Run, Sequence[Machine]], str | None]
+"""Says why the workers of the run can't be on these machines together; None: they can."""
 
 type Unfit = Callable[[Run, Machine, Device], str | None]
 """Says why the run can't use a GPU of the machine; None: it can."""
@@ -98,6 +105,25 @@ class Plan:
         for run, _, host in self.taken:
             theirs[run.name].append(host)
         return theirs
+
+    @cached_property
+    def gangs(self) -> tuple[tuple[Run, list[Machine]], ...]:
+        """Each run that starts with several workers on machines, and the machine of each worker.
+
+        Elements of an array are runs of their own.
+        """
+        theirs: dict[str, list[Machine]] = defaultdict(list)
+        for seat in self.seats:
+            if seat.run.array is None:
+                theirs[seat.run.name].append(seat.machine)
+        return tuple(
+            (self.runs[name], machines) for name, machines in theirs.items() if len(machines) > 1
+        )
+
+    @cached_property
+    def places(self) -> Mapping[str, Place]:
+        """Where each machine stands, by its name."""
+        return places_of(self.snapshot)
 
     @cached_property
     def stock(self) -> Stock:
@@ -243,7 +269,8 @@ class Plan:
     def over(self, rule: str, over: Over) -> Iterator[Violation]:
         """Yield a violation for each worker on a host that is too dear for it, or too slow."""
         for run, worker, host in self._limited:
-            if why := over(self, run, host):
+            workers = 1 if run.array else len(self.taken_by[run.name])
+            if why := over(self, run, host, workers):
                 yield Violation(rule, run.name, worker.host, why)
 
     @cached_property
@@ -251,6 +278,12 @@ class Plan:
         if not (self.purses or any(run.placement.model_fields_set for run, _ in self.starts)):
             return ()
         return tuple(each for each in self.taken if self.is_limited(each.run))
+
+    def apart(self, rule: str, apart: Apart) -> Iterator[Violation]:
+        """Yield a violation for each run whose workers can't be where they are together."""
+        for run, machines in self.gangs:
+            if why := apart(self, run, machines):
+                yield Violation(rule, run.name, None, why)
 
     def unfit(self, rule: str, unfit: Unfit) -> Iterator[Violation]:
         """Yield a violation for each GPU that is given to a worker that can't use it."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping
 from functools import cached_property
 
-from stowplan.model.audit.cut import cut_of
 from stowplan.model.audit.instances import Host, Instance
 from stowplan.model.estimating.duration import RunningTime, family_of, running_time
 from stowplan.model.estimating.hosts import machine_tariffs
@@ -72,10 +71,6 @@ class Prices:
         free = isinstance(host, Machine) and (host.byoc_pool or not host.rate_usd_per_hour)
         return 0 if free else self.seen(run, host).cost.p50
 
-    def whole_cost(self, run: Run, host: Host) -> int:
-        """Return the expected cost of all its workers, were each on such a host."""
-        return self.cost(run, host) * workers_of(run)
-
     def _running(self, run: Run, family: str | None) -> RunningTime | None:
         labels = frozenset(run.labels.items()) if self._reads_history(run) else None
         key = (run.expected_duration_s, run.measured_duration_s, labels, family)
@@ -106,11 +101,6 @@ class Prices:
     @cached_property
     def _rented(self) -> Mapping[str, Tariff]:
         return machine_tariffs(self._snapshot)
-
-
-def workers_of(run: Run) -> int:
-    """Return how many hosts the run asks for at once: an element's, and 1 where it asks for all."""
-    return cut_of(run).workers or 1
 
 
 def _key(host: Host) -> Hashable:

@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from stowplan.model.audit.cut import cut_of
 from stowplan.model.audit.plan import Plan
-from stowplan.model.audit.seats import Bought, Seat
+from stowplan.model.audit.seats import Bought, Seat, Start
 from stowplan.model.audit.violation import Violation
-from stowplan.model.decision import Worker
 from stowplan.model.fleet import Device, Offering
 from stowplan.model.runs import Run
 
@@ -22,6 +20,8 @@ def check(plan: Plan) -> Iterator[Violation]:
     held = {
         (worker.host, device): run.name for run, worker in plan.holding for device in worker.devices
     }
+    for start in plan.starts:
+        yield from _miscounted(start)
     given: dict[tuple[str, str], str] = {}
     for seat in plan.seats:
         for message in _wrong(seat, held, given):
@@ -34,7 +34,7 @@ def check(plan: Plan) -> Iterator[Violation]:
 
 def unmet(plan: Plan, run: Run, offering: Offering) -> str | None:
     """Say that an instance has too few GPUs, or None."""
-    each, there = cut_of(run).gpus_each, _gpus(offering)
+    each, there = run.gpus.count, _gpus(offering)
     return f"has {there} GPUs, {each} asked" if each > there else None
 
 
@@ -47,7 +47,6 @@ def _wrong(
     seat: Seat, held: dict[tuple[str, str], str], given: dict[tuple[str, str], str]
 ) -> Iterator[str]:
     run, worker, machine, devices = seat
-    yield from _miscounted(run, worker)
     if len(devices) != len(worker.devices):
         absent = sorted(set(worker.devices) - {device.id for device in devices})
         yield f"the machine has no GPU {', '.join(absent)}"
@@ -63,8 +62,7 @@ def _wrong(
 
 
 def _wrong_with(bought: Bought, sold: Mapping[str, int]) -> Iterator[str]:
-    run, worker, offering, _, is_left = bought
-    yield from _miscounted(run, worker)
+    _, worker, offering, _, is_left = bought
     there = [f"{worker.host}/{index}" for index in range(_gpus(offering))]
     if absent := sorted(set(worker.devices) - set(there)):
         yield f"the instance has no GPU {', '.join(absent)}"
@@ -76,10 +74,14 @@ def _wrong_with(bought: Bought, sold: Mapping[str, int]) -> Iterator[str]:
         yield f"{offering.name} is sold out before it"
 
 
-def _miscounted(run: Run, worker: Worker) -> Iterator[str]:
-    cut = cut_of(run)
-    if cut.uneven is None and len(worker.devices) != cut.gpus_each:
-        yield f"gets {len(worker.devices)} GPUs and needs {cut.gpus_each}"
+def _miscounted(start: Start) -> Iterator[Violation]:
+    """Yield each worker without its even part of the GPUs; where none is even, `machines` does."""
+    run, outcome = start
+    each, rest = divmod(run.gpus.count, 1 if run.array else max(1, len(outcome.workers)))
+    for worker in outcome.workers if not rest else ():
+        if len(worker.devices) != each:
+            text = f"gets {len(worker.devices)} GPUs and needs {each}"
+            yield Violation("room", run.name, worker.host, text)
 
 
 def _gpus(offering: Offering) -> int:

@@ -25,11 +25,11 @@ def overspent(plan: Plan, rule: Rule) -> Iterator[Violation]:
             yield Violation(rule, None, None, text)
 
 
-def over_its_purse(plan: Plan, run: Run, host: Host, rule: Rule) -> str | None:
+def over_its_purse(plan: Plan, run: Run, host: Host, workers: int, rule: Rule) -> str | None:
     """Say what the run costs there, were it alone, where that is more than is left, or None."""
     for purse in plan.purses.get(run.workspace, ()):
         if purse.rule == rule:
-            cost = plan.prices.whole_cost(run, host)
+            cost = plan.prices.cost(run, host) * workers
             if cost > purse.left:
                 return f"costs {written(cost)} USD, and {purse.told}"
     return None

@@ -1,21 +1,40 @@
-"""Spread: two workers of one run never share a machine, unless the run lets them."""
+"""Spread: two workers of one run never share a machine, unless the run lets them.
+
+Nor a rack or a fabric, where it says so.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from stowplan.model.audit.cut import cut_of
 from stowplan.model.audit.plan import Plan
 from stowplan.model.audit.violation import Violation
+from stowplan.model.fleet import Machine
+from stowplan.model.runs import Run
 
 
 def check(plan: Plan) -> Iterator[Violation]:
-    """Yield each machine that several workers of a run share against its wish."""
-    for run, outcome in plan.starts:
-        if len(outcome.workers) < 2 or cut_of(run).may_share:
-            continue
-        there = Counter(worker.host for worker in outcome.workers)
-        for host, count in there.items():
-            if count > 1:
-                yield Violation("spread", run.name, host, f"{count} of its workers share a machine")
+    """Yield each run of several workers that share what they mustn't."""
+    return plan.apart("spread", apart)
+
+
+def apart(plan: Plan, run: Run, machines: Sequence[Machine]) -> str | None:
+    """Say what several workers share, each being on one of these machines, or None."""
+    crowded = _several(machine.name for machine in machines)
+    if crowded and not cut_of(run).may_share:
+        return f"several of its workers share machine {', '.join(crowded)}"
+    match run.topology.spread:
+        case "rack" | "fabric" as kind:
+            units = {machine.name: plan.places[machine.name].unit(kind) for machine in machines}
+            unlabelled = [name for name, unit in sorted(units.items()) if unit is None]
+            if unlabelled:
+                return f"is on {', '.join(unlabelled)}, and nothing says in which {kind}"
+            if crowded := _several(str(unit) for unit in units.values()):
+                return f"several of its workers share {kind} {', '.join(crowded)}"
+    return None
+
+
+def _several(names: Iterator[str]) -> list[str]:
+    return sorted(name for name, count in Counter(names).items() if count > 1)

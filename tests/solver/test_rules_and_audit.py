@@ -59,9 +59,10 @@ class Seat(NamedTuple):
 
 
 def seats(eligibility: Eligibility, requests: Requests) -> Iterator[Seat]:
-    for own, ask in requests.asked:
-        if ask.tasks == 1:
-            yield from (Seat(own.name, ask, host) for host in eligibility.hosts)
+    for asked in requests.asked:
+        for ask in asked.ways:
+            if ask.tasks == 1:
+                yield from (Seat(asked.run.name, ask, host) for host in eligibility.hosts)
 
 
 def verdict(snapshot: Snapshot, requests: Requests, seat: Seat, ids: Sequence[str]) -> set[str]:
@@ -118,6 +119,7 @@ MACHINES = [
     machine("mixed", [card(), L4, MI]),
     machine("small", 1, cpu_cores=1, memory_bytes=5),
     machine("full", 2, labels={"pool": "x", "zone": "a"}),
+    machine("joined", 2, rdma={"count": 1, "kind": "roce", "rate_gbps": 100}),
 ]
 RUNS = [
     running("holder", ("full", 1)),
@@ -137,6 +139,8 @@ RUNS = [
     run("pinned", {"ids": ["full/0"]}),
     run("pinned-other", {"ids": ["mixed/0"], "vendor": "amd"}),
     run("near", drives=["data"]),
+    run("remote", 1, network={"interconnect": "rdma"}),
+    run("quick", 1, network={"min_gbps": 200}),
     run("array", 1, array={"size": 2}),
 ]
 
@@ -172,14 +176,18 @@ def check_acceptances(snapshot: Snapshot) -> None:
                 assert "array_limit" not in said
 
 
-ON_MACHINES = {rule.name for rule in RULES if rule.why_not} - {"machines"}
-"""Rules that refuse a worker a machine; `machines` refuses only offerings."""
+ON_MACHINES = {rule.name for rule in RULES if rule.why_not} - {"machines", "keep_within", "spread"}
+"""Rules that refuse a single worker a machine: `machines` refuses only offerings."""
+
+
+OF_OPTIONS = {"max_nodes", "min_nodes", "min_per_machine", "patience"}
+"""What bounds the shapes and groups that are open to a run at all: no rule posts it."""
 
 
 def test_every_rule_has_an_audit_of_its_name() -> None:
     audits = {check.__module__.rpartition(".")[2] for check in CHECKS}
-    others = {"holds", "outcomes", "value", "estimate"}
-    assert {rule.name for rule in RULES} == audits - others
+    told = {"holds", "outcomes", "value", "estimate", "ladder"}
+    assert {rule.name for rule in RULES} == audits - told - OF_OPTIONS
 
 
 @examples(100)

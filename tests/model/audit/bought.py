@@ -85,7 +85,10 @@ def priced(
         if isinstance(outcome, PlacedRun):
             workers = tuple(_kind(snapshot, worker) for worker in outcome.workers)
             value = (values or {}).get(outcome.run, by_rate(rate))
-            decision = altered(snapshot, decision, outcome.run, workers=workers, value=value)
+            told: dict[str, Any] = {"workers": workers, "value": value}
+            if any(worker.kind == "offering" for worker in workers):
+                told |= {"rung": None, "group": None}
+            decision = altered(snapshot, decision, outcome.run, **told)
     return with_rate(decision, rate)
 
 

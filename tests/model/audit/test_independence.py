@@ -11,7 +11,14 @@ from stowplan.model.audit import CHECKS
 
 FOLDER = Path(stowplan.model.audit.__file__).parent
 MODULES = sorted(FOLDER.glob("*.py"))
-FORBIDDEN = ("stowplan.solver", "stowplan.model.room", "stowplan.model.shape", "ortools")
+FORBIDDEN = (
+    "stowplan.solver",
+    "stowplan.model.room",
+    "stowplan.model.shape",
+    "stowplan.model.topology",
+    "stowplan.model.workers",
+    "ortools",
+)
 HERE = Path(__file__).parent
 
 

@@ -1,9 +1,24 @@
 from __future__ import annotations
 
+import pytest
+
 from stowplan.model.audit import audit
 from stowplan.model.decision import ChosenShape, PlacedRun
 from stowplan.model.reasons import Code
-from tests.build import GIB, after, altered, broken, card, decided, machine, run, running, snapshot
+from tests.build import (
+    GIB,
+    Document,
+    Place,
+    after,
+    altered,
+    broken,
+    card,
+    decided,
+    machine,
+    run,
+    running,
+    snapshot,
+)
 from tests.model.audit.bought import by_rate, market, offering, priced, rented, work
 
 MACHINES = [machine("m", 8), machine("n", 8), machine("o", 8)]
@@ -52,10 +67,75 @@ def test_a_run_whose_gpus_do_not_divide_never_starts() -> None:
     assert broken(s, decided(s, places)) == {"machines"}
 
 
-def test_a_run_with_fewer_gpus_than_its_least_for_a_machine_never_starts() -> None:
-    s = snapshot(MACHINES, [run("a", {"count": 2, "min_per_machine": 4})])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        run("a", {"count": 2, "min_per_machine": 4}),
+        run("a", 4, machines=2, topology={"min_nodes": 3}),
+        run("a", 7, topology={"min_nodes": 2, "max_nodes": 6}),
+        run("a", {"count": 3, "policy": "per_node"}, machines=1),
+        run("a", 4, node_selection={"mode": "all"}, topology={"max_nodes": 2}),
+        run("a", 4, node_selection={"mode": "all"}),
+        run("a", topology={"min_nodes": 2}),
+    ],
+    ids=str,
+)
+def test_a_run_for_which_no_shape_is_left_is_refused(asked: Document) -> None:
+    s = snapshot(MACHINES, [asked])
     assert audit(s, decided(s, refused={"a": Code.UNEVEN_SHAPE})) == ()
-    assert broken(s, decided(s, {"a": [("m", 2)]})) == {"machines"}
+    assert broken(s, decided(s)) == {"outcomes"}
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        run("a", 4, node_selection={"mode": "all", "names": ["m", "n"]}),
+        run("a", 4, topology={"min_nodes": 2, "max_nodes": 3}),
+        run("a", {"count": 3, "policy": "per_node"}, topology={"min_nodes": 2}),
+        run("a", {"count": 4, "min_per_machine": 2}, topology={}),
+    ],
+    ids=str,
+)
+def test_a_run_for_which_some_shape_is_left_is_not_refused(asked: Document) -> None:
+    s = snapshot(MACHINES, [asked])
+    assert audit(s, decided(s)) == ()
+    assert broken(s, decided(s, refused={"a": Code.UNEVEN_SHAPE})) == {"outcomes"}
+
+
+def test_gpus_are_split_evenly_over_as_many_machines_as_divide_them() -> None:
+    s = snapshot(MACHINES, [run("a", 6, topology={})])
+    for count in (1, 2, 3):
+        places = [(name, 6 // count) for name in "mno"[:count]]
+        assert audit(s, decided(s, {"a": places})) == ()
+
+
+def test_gpus_that_do_not_divide_over_the_workers_are_refused() -> None:
+    s = snapshot(MACHINES, [run("a", 4, topology={})])
+    assert broken(s, decided(s, {"a": [("m", 2), ("n", 1), ("o", 1)]})) == {"machines"}
+    assert broken(s, decided(s, {"a": [("m", 3), ("n", 1)]})) == {"machines", "room"}
+
+
+def test_per_node_has_a_power_of_two_on_each_machine() -> None:
+    s = snapshot(MACHINES, [run("a", {"count": 6, "policy": "per_node"}, topology={})])
+    assert audit(s, decided(s, {"a": [("m", 2), ("n", 2), ("o", 2)]})) == ()
+    assert broken(s, decided(s, {"a": [("m", 3), ("n", 3)]})) == {"machines"}
+    six: list[Place] = [
+        ("m", ["m/0"]),
+        ("m", ["m/1"]),
+        ("n", ["n/0"]),
+        ("n", ["n/1"]),
+        ("o", 1),
+        ("o", ["o/1"]),
+    ]
+    assert broken(s, decided(s, {"a": six})) == {"spread"}
+
+
+def test_gpus_on_all_divide_over_all_machines_with_one_that_would_do() -> None:
+    asked = run("a", 4, node_selection={"mode": "all"})
+    machines = [machine("m", 8), machine("n", 2), machine("cpu"), machine("off", 8, state="down")]
+    s = snapshot(machines, [asked])
+    assert audit(s, decided(s, {"a": [("m", 2), ("n", 2)]})) == ()
+    assert broken(s, decided(s, {"a": [("m", 4)]})) == {"machines"}
 
 
 def test_a_shape_that_is_told_otherwise_than_it_is_is_refused() -> None:
@@ -134,8 +214,8 @@ def test_a_run_of_several_workers_goes_to_machines_only() -> None:
 
 
 def test_a_run_on_all_is_on_all_machines_that_it_may_pay() -> None:
-    asked = work("a", 0, node_selection={"mode": "all"}, placement={"max_rate_usd_per_hour": 4})
-    s = market([offering()], [asked], [rented("m"), rented("n", rate="5"), rented("o")])
+    asked = work("a", 0, node_selection={"mode": "all"}, placement={"max_rate_usd_per_hour": 8})
+    s = market([offering()], [asked], [rented("m"), rented("n", rate="9"), rented("o")])
     values = {"a": by_rate("3.60")}
     assert broken(s, priced(s, {"a": [("m", 0), ("o", 0)]}, "7.20", values=values)) == set()
     assert broken(s, priced(s, {"a": [("m", 0)]}, "3.60", values=values)) == {"machines"}

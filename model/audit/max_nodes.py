@@ -1,0 +1,17 @@
+"""Max nodes: a run never has more workers than it allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from stowplan.model.audit.cut import cut_of
+from stowplan.model.audit.plan import Plan
+from stowplan.model.audit.violation import Violation
+
+
+def check(plan: Plan) -> Iterator[Violation]:
+    """Yield each run that starts with more workers than its max_nodes; elements are no gangs."""
+    for run, outcome in plan.starts:
+        wrong = cut_of(run).too_many(len(outcome.workers))
+        if wrong and outcome.workers:
+            yield Violation("max_nodes", run.name, None, wrong)
