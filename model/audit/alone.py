@@ -112,9 +112,15 @@ class EmptyFleet:
         slots = self._slots(run, shape)
         if shape.workers == 1:
             return 1 if slots else None
+        within = run.topology.keep_within
+        if within and within != "node":
+            told = self._plan.places
+            slots = {
+                name: own for name, own in slots.items() if told[name].unit(within) is not None
+            }
         if may_share and any(count >= shape.workers for count in slots.values()):
             return 1
-        for rung in LADDER if run.topology.keep_within != "node" else ():
+        for rung in LADDER if within != "node" else ():
             for members in self._circles(run, slots, rung):
                 if _workers(run, members, slots, may_share) >= shape.workers:
                     return rung
@@ -128,9 +134,7 @@ class EmptyFleet:
         circles: dict[object, dict[str, Place]] = {}
         for name in slots:
             place = self._plan.places[name]
-            unit = None if within is None or within == "node" else place.unit(within)
-            if within is not None and unit is None:
-                continue
+            unit = place.unit(within) if within and within != "node" else None
             for fabric, key in place.circles(rung):
                 if not interconnect.too_slow(run, rung, () if fabric is None else (fabric,)):
                     circles.setdefault((place.site, unit, key), {})[name] = place

@@ -19,10 +19,11 @@ def apart(plan: Plan, run: Run, machines: Sequence[Machine]) -> str | None:
     """Say in which units the machines are, where they aren't all in one, or None."""
     within = run.topology.keep_within
     names = sorted({machine.name for machine in machines})
-    if within is None or len(names) == 1:
+    if within is None:
         return None
     if within == "node":
-        return f"is on {len(names)} machines, and is to be kept within one"
+        several = len(names) > 1
+        return f"is on {len(names)} machines, and is to be kept within one" if several else None
     units = {name: plan.places[name].unit(within) for name in names}
     unlabelled = [name for name, unit in units.items() if unit is None]
     if unlabelled:

@@ -51,6 +51,13 @@ def test_workers_that_may_share_may_all_be_on_one_machine() -> None:
     assert audit(s, decided(s, {"x": halves})) == ()
 
 
+def test_workers_that_share_a_machine_of_which_nothing_is_told_are_refused() -> None:
+    for name, rules in (("a", set()), ("d", {"keep_within"})):
+        s = asked("rack", 2, node_selection={"mode": "any"})
+        halves = [(name, [f"{name}/0"]), (name, [f"{name}/1"])]
+        assert broken(s, decided(s, {"x": halves})) == rules
+
+
 @pytest.mark.parametrize("unit", ["node", "nvlink_domain", "fabric", "rack"])
 def test_one_worker_is_within_any_unit_told_or_not(unit: str) -> None:
     s = asked(unit, 8)
