@@ -43,9 +43,9 @@ class Pod:
     models: tuple[str, ...]
 
 
-def nodes() -> list[Node]:
+def nodes(folder: Path = FOLDER) -> list[Node]:
     """Return the GPU nodes, in the order of the file."""
-    with (FOLDER / "openb_node_list_gpu_node.csv").open() as file:
+    with (folder / "openb_node_list_gpu_node.csv").open() as file:
         return [
             Node(
                 row["sn"],

@@ -38,6 +38,13 @@ def snapshot(
     kinds: int = 50,
 ) -> Snapshot:
     """Return the cluster with this many machines of eight GPUs, and so many runs that wait."""
+    return Snapshot.read(document(machines, racks, fabrics, runs, seed, kinds))
+
+
+def document(
+    machines: int, racks: int, fabrics: int, runs: int, seed: int, kinds: int = 50
+) -> dict[str, Any]:
+    """Return the same as a document."""
     fleet, ahead = random.Random(seed), random.Random(seed + 1000)
     hosts: list[dict[str, Any]] = []  # Any: a document
     running: list[dict[str, Any]] = []
@@ -52,15 +59,13 @@ def snapshot(
             running.append(_running(name, busy))
     asking = [_kind(racks, fabrics, ahead) for _ in range(kinds)]
     pending = [_run(f"run-{number:05}", ahead.choice(asking)) for number in range(runs)]
-    return Snapshot.read(
-        {
-            "name": f"racks-{machines}",
-            "now": NOW.isoformat(),
-            "fleet": {"machines": hosts},
-            "runs": running + pending,
-            "policy": {"ageing_s": AGEING_S},
-        }
-    )
+    return {
+        "name": f"racks-{machines}",
+        "now": NOW.isoformat(),
+        "fleet": {"machines": hosts},
+        "runs": running + pending,
+        "policy": {"ageing_s": AGEING_S},
+    }
 
 
 def _machine(
