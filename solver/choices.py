@@ -96,7 +96,9 @@ class Choices:
 
     def start_of(self, cohort: Cohort) -> Sum:
         """Return how many runs of a cohort start (strict queues have a cohort for each run)."""
-        return total(self.starting(*each) for each in self._by_cohort.get(id(cohort), ()))
+        settled = self.limits.settled.get(id(cohort), 0)
+        options = self._by_cohort.get(id(cohort), ())
+        return total([settled, *(self.starting(*each) for each in options)])
 
     def started(self, values: Sequence[int]) -> list[list[int]]:
         """Return how many runs start by the values, by class and cohort."""
@@ -119,9 +121,11 @@ class Choices:
             for index, cohort in enumerate(self.classes[own[0]].cohorts):
                 yield cohort, [(self.classes[option], index) for option in own]
 
-    def settled(self, started: Sequence[Sequence[int]]) -> Iterator[Row]:
+    def settled(self, started: Sequence[Sequence[int]], above: int | None = None) -> Iterator[Row]:
         """Yield rows by which as many runs start as do, of those that have several options."""
         for own in self.grid.siblings:
+            if above is not None and self.classes[own[0]].ask.priority <= above:
+                continue
             for index in range(len(self.classes[own[0]].cohorts)):
                 start = total(self.starting(self.classes[option], index) for option in own)
                 if start.terms:
@@ -140,14 +144,22 @@ class Choices:
                 found.setdefault(number, []).append(cell)
         yield from found.values()
 
-    def fixed(self, started: Sequence[Sequence[int]], above: int | None = None) -> dict[int, int]:
+    def fixed(
+        self,
+        started: Sequence[Sequence[int]],
+        above: int | None = None,
+        *,
+        options: bool = False,
+    ) -> dict[int, int]:
         """Return the variables of what starts at these values; `above` a priority only.
 
-        Of runs with several options it stays open which they take: see `settled`.
+        Of runs with several options it stays open which they take, see `settled`; but with
+        `options`.
         """
         fixed: dict[int, int] = {}
         for each, counts in zip(self.classes, started, strict=True):
-            if each.option is None and (above is None or each.ask.priority > above):
+            is_kept = options or each.option is None
+            if is_kept and (above is None or each.ask.priority > above):
                 for cohort, count in enumerate(counts):
                     fixed.update(dict.fromkeys(self.starting(each, cohort).terms, count))
         return fixed

@@ -24,10 +24,8 @@ from stowplan.solver.chain import (
 )
 from stowplan.solver.decode import decoded
 from stowplan.solver.eligibility import Eligibility
-from stowplan.solver.grid import Grid
 from stowplan.solver.interrupt import Interrupt, heeding_signals
 from stowplan.solver.limits import Limits
-from stowplan.solver.options import Options
 from stowplan.solver.outcomes import decision_of
 from stowplan.solver.requests import requests_of
 from stowplan.solver.rule import Rule, rule
@@ -156,8 +154,7 @@ def _decided(
     classes = classes_of(requests.asked, snapshot)
     limits = Limits(snapshot, classes, eligibility)
     chain = Chain(settings, interrupt, watcher)
-    grid = Grid(Options(eligibility).of(classes), eligibility, eligibility.hosts)
-    layout = solve_stages(grid, limits, chain)
+    layout, grid = solve_stages(classes, eligibility, limits, chain)
     chain.tell(EXPLAINING)
     situation = Situation(
         snapshot=snapshot,

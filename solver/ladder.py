@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from stowplan.model.snapshot import Snapshot
-from stowplan.model.topology import MACHINE, Joint, Spot, Unit, groups_of, spots_of
+from stowplan.model.topology import MACHINE, SITE, Joint, Spot, Unit, groups_of, spots_of
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
 
@@ -30,6 +30,11 @@ class Group:
     """Their GPUs that are free at the start of the cycle."""
     number: int
     """Its place among the groups of its ladder."""
+
+    @cached_property
+    def members(self) -> frozenset[int]:
+        """The places of its hosts."""
+        return frozenset(self.hosts.tolist())
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,17 @@ class Ladder:
     def _group(self, joint: Joint, rung: int, names: Sequence[str], number: int) -> Group:
         hosts = np.sort(np.array([self._place_of[name] for name in names], np.int64))
         return Group(joint, rung, hosts, int(self.free[hosts].sum()), number)
+
+    @cached_property
+    def sites(self) -> tuple[Group, ...]:
+        """All machines of each site."""
+        members: dict[str | None, list[str]] = {}
+        for name, spot in self.spots.items():
+            members.setdefault(spot.site, []).append(name)
+        return tuple(
+            self._group(Joint.of([self.spots[name] for name in names]), SITE, names, number)
+            for number, names in enumerate(members.values())
+        )
 
     @cached_property
     def machines(self) -> tuple[Group, ...]:

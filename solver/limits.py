@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from stowplan.model.holds import holding
@@ -21,6 +21,8 @@ class Limits:
     snapshot: Snapshot
     classes: Sequence[RunClass]
     eligibility: Eligibility
+    settled: Mapping[int, int] = field(default_factory=dict)
+    """How many runs of a cohort, by its id, start already: those that aren't chosen any more."""
 
     @cached_property
     def quota_left(self) -> Mapping[str, int]:
@@ -33,6 +35,10 @@ class Limits:
         for run, worker in holding(self.snapshot):
             if run.workspace in left:
                 left[run.workspace] -= len(worker.devices)
+        for each in self.classes if self.settled else ():
+            starting = sum(self.settled.get(id(cohort), 0) for cohort in each.cohorts)
+            if each.ask.workspace in left:
+                left[each.ask.workspace] -= starting * each.ask.all_gpus
         return left
 
     @cached_property

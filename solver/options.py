@@ -14,6 +14,9 @@ from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.ladder import Group, Ladder
 from stowplan.solver.rooms import Rooms
 
+type Way = tuple[Ask, Group | None]
+"""What each worker asks, in some shape, and the group they are on; None: one machine, alone."""
+
 
 @dataclass(frozen=True)
 class Options:
@@ -27,41 +30,57 @@ class Options:
         return self.eligibility.ladder
 
     def of(self, classes: Sequence[RunClass], *, widest: bool = False) -> tuple[RunClass, ...]:
-        """Return every option of every class; `widest`: no group that is within another.
+        """Return every option of every class: what fits at the start of the cycle.
 
-        What fits at the start of the cycle: others could not be chosen.
+        `widest`: each shape on whole sites instead, whatever joins their machines.
         """
-        rooms = _rooms(self.eligibility, empty=False)
         found: list[RunClass] = []
         for each in classes:
-            if not _has_options(each):
+            if not has_options(each):
                 found.append(each)
                 continue
-            options = [
-                (ask, group)
-                for ask, group in self._open(each, rooms)
-                if self.fits(ask, group, rooms)
-            ]
-            if widest:
-                options = _widest(options)
+            options = self._widest(each) if widest else self.ways(each)
             found.extend(
                 replace(each, ask=ask, group=group, option=number)
                 for number, (ask, group) in enumerate(options)
             )
         return tuple(found)
 
-    def _open(self, each: RunClass, rooms: Rooms) -> Iterator[tuple[Ask, Group | None]]:
-        """Yield shapes with groups, the tightest rung first, then the fewest workers.
+    def ways(self, each: RunClass) -> Sequence[Way]:
+        """Return the shapes and groups in which a run could start now, alone: the tightest rung
+        first, then the fewest workers, then the least room. One machine is no group."""
+        rooms = _rooms(self.eligibility, empty=False)
+        best = self.tightest(each) if each.ask.is_patient else None
+        options = [
+            (ask, group)
+            for ask, group in self.all_of(each)
+            if (best is None or rung_of(group) == best) and self.fits(ask, group, rooms)
+        ]
+        return sorted(options, key=_rank)
 
-        One machine is no group: each run of one worker is on one.
-        """
-        options = list(self.all_of(each))
-        if each.ask.is_patient:
-            best = self.tightest(each)
-            options = [(ask, group) for ask, group in options if rung_of(group) == best]
-        yield from options
+    def _widest(self, each: RunClass) -> list[Way]:
+        """Return the shapes in which a run could start, on all machines of a site."""
+        rooms = _rooms(self.eligibility, empty=False)
+        found: list[Way] = []
+        for ask in dict.fromkeys(ask for ask, _ in self.ways(each)):
+            sites = (None,) if ask.tasks == 1 else self.ladder.sites
+            found += [(ask, site) for site in sites if self.fits(ask, site, rooms)]
+        return found
 
-    def all_of(self, each: RunClass) -> Sequence[tuple[Ask, Group | None]]:
+    def extent(self, each: RunClass) -> int:
+        """Return on how many hosts the options of a class could have a worker, in sum."""
+        if not has_options(each):
+            return 0
+        rooms = _rooms(self.eligibility, empty=False)
+        fitting = [ask for ask in each.ways if rooms.fits(ask)]
+        machines = len(self.eligibility.hosts)
+        return sum(
+            machines if group is None else len(group.hosts)
+            for ask in fitting
+            for group in self.groups(ask)
+        )
+
+    def all_of(self, each: RunClass) -> Sequence[Way]:
         """Return what is open but for patience, the tightest rung first, the fewest workers."""
         options = [(ask, group) for ask in each.ways or (each.ask,) for group in self.groups(ask)]
         return sorted(options, key=lambda pair: (rung_of(pair[1]), pair[0].tasks or 0))
@@ -105,7 +124,8 @@ def _rooms(eligibility: Eligibility, *, empty: bool) -> Rooms:
     return Rooms(eligibility, eligibility.hosts, rooms)
 
 
-def _has_options(each: RunClass) -> bool:
+def has_options(each: RunClass) -> bool:
+    """Whether a run has several workers, or may have."""
     return len(each.ways) > 1 or (each.ask.tasks or 0) > 1
 
 
@@ -114,19 +134,6 @@ def rung_of(group: Group | None) -> int:
     return 1 if group is None else group.rung
 
 
-def _widest(options: Sequence[tuple[Ask, Group | None]]) -> list[tuple[Ask, Group | None]]:
-    """Return the options without those on a group within that of another of the same shape."""
-    kept: list[tuple[Ask, Group | None]] = []
-    for ask, group in sorted(options, key=lambda pair: -len(_places(pair[1]))):
-        inside = (
-            set(_places(group)) <= set(_places(other))
-            for own, other in kept
-            if own is ask and other is not None and group is not None
-        )
-        if not any(inside):
-            kept.append((ask, group))
-    return [pair for pair in options if any(pair is other for other in kept)]
-
-
-def _places(group: Group | None) -> list[int]:
-    return [] if group is None else group.hosts.tolist()
+def _rank(way: Way) -> tuple[int, int, int]:
+    ask, group = way
+    return (rung_of(group), ask.tasks or 0, group.free if group else 0)

@@ -5,15 +5,22 @@ A small fleet is searched whole, a large one cell by cell.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from stowplan.solver.asks import RunClass
 from stowplan.solver.cells import apart, signatures
 from stowplan.solver.chain import Chain
 from stowplan.solver.choices import Choices
+from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.grid import Grid
 from stowplan.solver.large.cellwise import Cellwise
+from stowplan.solver.large.gangs import Gangwise
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits
 from stowplan.solver.money.profiles import refuse_vast
 from stowplan.solver.money.pruning import pruned
+from stowplan.solver.options import Options
 from stowplan.solver.whole import Whole
 
 SEARCHED_WHOLE = 600
@@ -22,14 +29,52 @@ OFFERS_SEARCHED_WHOLE = 60_000
 """And those of offerings: they share little, so that many are searched as fast."""
 
 
-def solve_stages(grid: Grid, limits: Limits, chain: Chain) -> Layout:
+OPTIONS_SEARCHED_WHOLE = 8_000
+"""And those of runs that may be cut in several ways, or be on several groups of machines."""
+
+
+class Solved(NamedTuple):
+    """A layout after all stages, and what each class could be worth on each host."""
+
+    layout: Layout
+    grid: Grid
+
+
+def solve_stages(
+    classes: Sequence[RunClass], eligibility: Eligibility, limits: Limits, chain: Chain
+) -> Solved:
     """Return the layout after all stages, which the chain records."""
+    options = Options(eligibility)
+    extent = 0
+    for each in classes:
+        extent += options.extent(each)
+        if extent > OPTIONS_SEARCHED_WHOLE:
+            layout = Gangwise(classes, options, limits, chain, _placed).solved()
+            return Solved(layout, layout.grid)
+    grid = Grid(options.of(classes), eligibility, eligibility.hosts)
+    if extent and _ordinary(grid) > SEARCHED_WHOLE:
+        layout = Gangwise(classes, options, limits, chain, _placed).solved()
+        return Solved(layout, layout.grid)
+    return Solved(_placed(grid, limits, chain), grid)
+
+
+def _ordinary(grid: Grid) -> int:
+    """Return how many variables there are on machines of runs that have no options."""
+    return sum(
+        int((~grid.offered[there]).sum())
+        for each, there in zip(grid.classes, grid.where, strict=True)
+        if each.option is None
+    )
+
+
+def _placed(grid: Grid, limits: Limits, chain: Chain) -> Layout:
     needed = pruned(grid)
     refuse_vast(needed)
     offered = sum(int(needed.offered[there].sum()) for there in needed.where)
-    variables = sum(len(there) for there in needed.where)
-    if variables - offered <= SEARCHED_WHOLE and offered <= OFFERS_SEARCHED_WHOLE:
+    ordinary = _ordinary(needed)
+    if ordinary <= SEARCHED_WHOLE and offered <= OFFERS_SEARCHED_WHOLE:
         choices = Choices(needed, limits, apart(needed, needed.used), signatures(needed))
-        if len(choices.program.upper) - offered <= SEARCHED_WHOLE:
+        most = SEARCHED_WHOLE + offered
+        if needed.siblings or len(choices.program.upper) <= most:
             return Whole.solved(choices, chain)
     return Cellwise(needed, limits, chain).solved()

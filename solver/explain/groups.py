@@ -204,8 +204,8 @@ class Groups:
         )
         name = best.joint.shared(ask.keep_within) if ask.keep_within else best.joint.name
         text = (
-            f"no {kind} has room for the whole run{self._even_empty(rooms)}: best is {name or 'the one there is'} with "
-            f"{fit:,} of {tasks:,} workers"
+            f"no {kind} has room for the whole run{self._even_empty(rooms)}: "
+            f"best is {name or 'the one there is'} with {fit:,} of {tasks:,} workers"
         )
         return Reason.of(Code.TOPOLOGY_NO_ROOM, text, workers=tasks, fit=fit, best=name)
 

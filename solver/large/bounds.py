@@ -69,7 +69,8 @@ class Bounds:
             for column, value in fixed.items():
                 values[column] = value
             trivial = most_weight(self.choices, tier)
-            found = relaxed(self.choices.program, self._goals[tier], values, fixed, trivial)
+            rows = tuple(self.choices.settled(started, above=tier))
+            found = relaxed(self.choices.program, self._goals[tier], values, fixed, trivial, rows)
             other = self._others.bound(tier, started) if self._others else found.bound
             self._proven[key] = min(found.bound, other)
         return self._proven[key]

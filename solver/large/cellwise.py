@@ -43,7 +43,7 @@ class Cellwise:
     def __init__(self, grid: Grid, shared: Shared, chain: Chain) -> None:
         """Start with the best of a few greedy ways."""
         self.grid, self.shared, self.chain = grid, shared, chain
-        self._tally = Tally("place")
+        self.tally = Tally("place")
         self._binds = binding(grid)
         cells = merged(grid, self._binds)
         if len(cells) > MOST_CELLS:
@@ -51,12 +51,23 @@ class Cellwise:
         self.choices = self._program(cells)
         self.bounds = Bounds(self.choices)
         self.layout = greedy(self.choices, lambda it: self.bounds.is_best(it) or chain.is_over())
-        self._tally.objective, self._tally.bound = self._weighed()
-        self._report("place, greedy", self._tally)
+        self.tally.objective, self.tally.bound = self._weighed()
+        self._report("place, greedy", self.tally)
+
+    def settle_starts(self) -> None:
+        """Settle what starts over cells only, and leave the rest of the search to others."""
+        if not self._is_near() and not self.chain.is_over():
+            self.layout = better_over_cells(self.bounds, self.layout, self.chain, self.tally)
+        self.tally.objective, self.tally.bound = self._weighed()
+        self._report("place, over cells", self.tally)
 
     def solved(self) -> Layout:
         """Return the layout after all stages."""
         self._place()
+        return self.finished()
+
+    def finished(self) -> Layout:
+        """Return the layout after the stages that come after place."""
         if any(each is not None for each in self.grid.appraisals):
             self._settle_value()
         self._spare_at_risk()
@@ -93,7 +104,7 @@ class Cellwise:
 
     def _place(self) -> None:
         """Place the most weight; one entry in the account for all tiers."""
-        chain, tally = self.chain, self._tally
+        chain, tally = self.chain, self.tally
         for finer in self._ever_finer():
             if self._is_near() or chain.is_over():
                 break

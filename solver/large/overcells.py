@@ -45,7 +45,8 @@ def _on_hosts(choices: Choices, values: list[int]) -> Layout:
         layout = Layout(choices.grid)
         settle(choices, values, layout)
         return layout
-    return packed(choices, spread_evenly(choices, values, choices.fixed(choices.started(values))))
+    fixed = choices.fixed(choices.started(values), options=True)
+    return packed(choices, spread_evenly(choices, values, fixed))
 
 
 def _searched(
@@ -55,6 +56,7 @@ def _searched(
     choices, goal = bounds.choices, bounds.goal(tier)
     started = choices.started(values)
     fixed, bound = choices.fixed(started, above=tier), bounds.bound(tier, started)
+    rows = tuple(choices.settled(started, above=tier))
     program, gap = choices.program, chain.settings.gap
     for restricted in (True, False):
         value = goal.terms.at(values)
@@ -64,11 +66,18 @@ def _searched(
         if restricted:
             if len(program.upper) <= RESTRICTED:
                 continue
-            amounts = relaxed(program, goal, values, fixed, bound).amounts
+            amounts = relaxed(program, goal, values, fixed, bound, rows).amounts
             held |= {c: 0 for c, at in enumerate(values) if not at and amounts.get(c, 0.0) <= 0}
         limits = replace(chain.limits("place", gap / 2), deterministic=deterministic)
         found = search(
-            program, goal, values, limits, trivial=bound, fixed=held, interrupt=chain.interrupt
+            program,
+            goal,
+            values,
+            limits,
+            trivial=bound,
+            fixed=held,
+            also=rows,
+            interrupt=chain.interrupt,
         )
         title = f"place, priority {tier}, over cells"
         chain.logs.append(f"#### {title}\n{found.log}")
