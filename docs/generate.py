@@ -100,16 +100,22 @@ def _rules() -> str:
             text += f"\n- Of one host: {_said(rule.why_not)}\n"
         if rule.bars:
             text += f"\n- Of hosts, by their price: {_said(rule.bars)} {_said(rule.why_barred)}\n"
+        if rule.allows:
+            text += f"{_gap(rule.why_not)}- Of a run's machines together: {_said(rule.allows)}\n"
         if rule.post:
-            text += (
-                "" if rule.why_not or rule.bars else "\n"
-            ) + f"- Of all together: {_said(rule.post)}\n"
+            gap = _gap(rule.why_not, rule.bars, rule.allows)
+            text += f"{gap}- Of all together: {_said(rule.post)}\n"
     return text
+
+
+def _gap(*before: object) -> str:
+    """Return the empty line that begins a list, where nothing of it stands there already."""
+    return "" if any(before) else "\n"
 
 
 def _law(rule: Rule) -> str:
     """Return the sentence with which the rule's module opens."""
-    side = rule.why_not or rule.bars or rule.post
+    side = rule.why_not or rule.bars or rule.allows or rule.post
     assert side
     module = inspect.getmodule(side)
     assert module
