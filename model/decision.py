@@ -18,6 +18,20 @@ if TYPE_CHECKING:
 HostKind = Literal["machine", "offering"]
 
 
+class Access(Frozen):
+    """What a worker's container gets of its host, beside its GPUs and environment."""
+
+    imex_channel: int | None = None
+    """The channel on which GPUs share memory with those of other machines in an NVLink domain."""
+    rdma_devices: tuple[str, ...] = ()
+    capabilities: tuple[str, ...] = ()
+    """Linux capabilities, such as IPC_LOCK."""
+    large_shm: bool = False
+    """A larger /dev/shm than containers usually have."""
+    unlimited_memlock: bool = False
+    """No limit on locked memory."""
+
+
 class Worker(Frozen):
     """One worker of a run, and what it gets on its host."""
 
@@ -26,6 +40,8 @@ class Worker(Frozen):
     kind: HostKind = "machine"
     devices: tuple[str, ...] = ()
     environment: Mapping[str, str] = {}
+    access: Access | None = None
+    """What else it gets of its host; null: nothing."""
     element: int | None = None
 
 

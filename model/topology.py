@@ -21,6 +21,9 @@ Unit = Literal["node", "nvlink_domain", "fabric", "rack"]
 MACHINE, DOMAIN, FABRIC_RACK, FABRIC, RDMA_RACK, RDMA, RACK, SITE = range(1, 9)
 """The rungs."""
 
+RDMA_WORDS: Mapping[Interconnect, str] = {"infiniband": "InfiniBand", "roce": "RoCE"}
+"""The kinds of RDMA, as they are written."""
+
 
 def site_of(machine: Machine, prefix: str) -> str | None:
     """Return the site: the label, else the machine's network."""
@@ -68,6 +71,20 @@ class Fabric(NamedTuple):
     name: str
     is_assumed: bool
     """Whether all machines with such ports count as one, for none of the fleet has a label."""
+
+    @property
+    def word(self) -> str:
+        """The kind, as it is written."""
+        return RDMA_WORDS[self.kind]
+
+    @property
+    def words(self) -> str:
+        """What it is called, in words."""
+        return (
+            f"{self.word}, taken as one fabric"
+            if self.is_assumed
+            else f"{self.word} fabric {self.name}"
+        )
 
 
 class Spot(NamedTuple):
@@ -218,10 +235,7 @@ class Joint:
         if self.rung == DOMAIN:
             return f"in NVLink domain {self.domain}"
         if self.link:
-            kind = "InfiniBand" if self.link.kind == "infiniband" else "RoCE"
-            if self.link.is_assumed:
-                return f"on {kind}, taken as one fabric{rack}"
-            return f"on {kind} fabric {self.link.name}{rack}"
+            return f"on {self.link.words}{rack}"
         if self.rung == RACK:
             return f"over Ethernet in rack {self.rack}"
         return f"over Ethernet{f' in site {self.site}' if self.site is not None else ''}"

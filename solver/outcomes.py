@@ -29,6 +29,7 @@ from stowplan.solver.decode import Seat, Start
 from stowplan.solver.explain.fallbacks import fallbacks
 from stowplan.solver.explain.groups import Groups
 from stowplan.solver.explain.headline import Headline
+from stowplan.solver.explain.joined import asked_of_all, wiring_of
 from stowplan.solver.explain.money import Money, usd_per_hour
 from stowplan.solver.explain.placed import (
     asked_and_got,
@@ -120,13 +121,14 @@ class _Outcomes:
         if array and array.waiting:
             rest = self._headline(each, run).of(run)
         joint = self._joint(each, seats)
+        wiring = wiring_of(ask, seats, joint)
         rung = 1 if len({seat.host.name for seat in seats}) == 1 else joint and joint.rung
         return PlacedRun(
             run=run.name,
             shape=shape_of(ask, seats, joint),
             rung=None if is_bought else rung,
             group=_group(ask, seats, joint),
-            workers=workers_of(starts),
+            workers=workers_of(starts, wiring),
             profile=ask.profile,
             value=self._money.value(each, run.name, seats),
             estimate=estimate,
@@ -134,7 +136,11 @@ class _Outcomes:
             fallbacks=fallbacks(tables.standing, seats),
             rejected=told.rows,
             same_as=told.same_as,
-            asked_and_got=(*asked_and_got(ask, seats), *self._money.got(each, seats, estimate)),
+            asked_and_got=(
+                *asked_and_got(ask, seats),
+                *asked_of_all(run, ask, seats, joint, wiring),
+                *self._money.got(each, seats, estimate),
+            ),
             array=array,
             reason=rest,
         )

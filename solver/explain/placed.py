@@ -7,39 +7,22 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
 from stowplan.model.decision import ChosenShape, Got, Value, Worker
-from stowplan.model.fleet import Interconnect
 from stowplan.model.money import usd_of
 from stowplan.model.runs import Profile
 from stowplan.model.topology import Joint
-from stowplan.model.workers import equipment
+from stowplan.model.workers import Wiring, equipment
 from stowplan.solver.asks import Ask
 from stowplan.solver.decode import Seat, Start
 from stowplan.solver.matching import gpus as word_for
 from stowplan.solver.money.appraisal import Appraisal, Measure, Tier
 
 
-def workers_of(
-    starts: Sequence[Start], rung: int | None = None, kind: Interconnect | None = None
-) -> tuple[Worker, ...]:
-    """Return a run's workers, numbered from 0; of an array, one for each element that starts.
-
-    Of a run on several machines: the rung on which they are joined, and by which kind of RDMA.
-    """
+def workers_of(starts: Sequence[Start], wiring: Wiring) -> tuple[Worker, ...]:
+    """Return a run's workers, numbered from 0; of an array, one for each element that starts."""
     seats = [(start, seat) for start in starts for seat in start.seats]
-    ask = starts[0].each.ask
-    several = not ask.array and len({seat.name for _, seat in seats}) > 1
-    only = "infiniband" if ask.interconnect == "infiniband" else kind if several else None
     workers = []
     for index, (start, seat) in enumerate(seats):
-        environment, access = equipment(
-            seat.host.machine,
-            seat.devices,
-            rung if several else 1,
-            several=several,
-            wants_rdma=ask.interconnect in ("rdma", "infiniband") or ask.min_gbps is not None,
-            kind=only,
-            min_gbps=ask.min_gbps,
-        )
+        environment, access = equipment(seat.host.machine, seat.devices, wiring)
         workers.append(
             Worker(
                 index=index,

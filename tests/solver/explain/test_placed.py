@@ -42,10 +42,10 @@ def test_a_worker_without_gpus_is_told_nothing() -> None:
     assert (worker.devices, worker.environment, worker.element) == ((), {}, None)
 
 
-def test_the_rung_of_one_worker_is_the_first() -> None:
+def test_the_rung_of_one_machine_is_the_first_and_that_of_one_site_the_last() -> None:
     machines = [machine("m"), machine("n")]
     s = snapshot(machines, [run("a"), run("b", machines=2)])
-    assert (placed(s, "a").rung, placed(s, "b").rung) == (1, None)
+    assert (placed(s, "a").rung, placed(s, "b").rung) == (1, 8)
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_the_rung_of_one_worker_is_the_first() -> None:
         (run("a"), 1, 0, "1 machine x 1 worker"),
         (run("a", 1), 1, 1, "1 machine x 1 GPU"),
         (run("a", 1, array={"size": 1}), 1, 1, "1 element x 1 GPU on 1 machine"),
-        (run("a", machines=2), 2, 0, "2 machines x 1 worker"),
+        (run("a", machines=2), 2, 0, "2 machines x 1 worker over Ethernet"),
         (run("a", 2, array={"size": 2}), 1, 2, "2 elements x 2 GPUs on 1 machine"),
     ],
 )
