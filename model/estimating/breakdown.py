@@ -40,10 +40,10 @@ def lines(
         for row in _rows(needs, tariff, running, (likely, worst), hosts)
         if running or row[0] in ("startup", "teardown", "already paid")
     ]
-    return tuple(_charged(rows, tariff.rate, hosts))
+    return tuple(charged(rows, tariff.rate, hosts))
 
 
-type _Row = tuple[str, Likely, Likely, str]
+type Row = tuple[str, Likely, Likely, str]
 """What, its seconds, what of them is billed, and its source."""
 
 
@@ -53,15 +53,15 @@ def _rows(
     running: RunningTime | None,
     parts: tuple[Parts, Parts],
     hosts: int,
-) -> Iterator[_Row]:
+) -> Iterator[Row]:
     likely, worst = parts
     start = Likely(likely.startup.seconds, worst.startup.seconds)
     billed = Likely(likely.startup.billed_s, worst.startup.billed_s)
-    yield "startup", start, billed, _how_started(needs, tariff)
+    yield "startup", start, billed, how_started(needs, tariff)
     if running:
         yield "running", running.seconds, running.seconds, running.source
     if tariff.interruptions and running:
-        count = _counted(interruptions(tariff, running.seconds, hosts))
+        count = counted_in_words(interruptions(tariff, running.seconds, hosts))
         again = Likely(*(restart(needs, tariff, level).seconds for level in (0, 1)))
         redone = Likely(likely.redone_s, worst.redone_s)
         span = (
@@ -88,7 +88,7 @@ def _rows(
         yield "rounding", rounding, rounding, f"up to {tariff.increment_s.p50} s{least}"
 
 
-def _charged(rows: list[_Row], rate: int, hosts: int) -> Iterator[Line]:
+def charged(rows: list[Row], rate: int, hosts: int) -> Iterator[Line]:
     at, before = [0, 0], [0, 0]
     for what, seconds, billed, source in rows:
         micro = []
@@ -100,7 +100,7 @@ def _charged(rows: list[_Row], rate: int, hosts: int) -> Iterator[Line]:
         yield Line(what, seconds, billed, Likely(*micro), source)
 
 
-def _how_started(needs: Needs, tariff: Tariff) -> str:
+def how_started(needs: Needs, tariff: Tariff) -> str:
     start = tariff.start_s
     takes = f", {start.p50} s (p90 {start.p90} s)" if any(start) else ""
     said = [f"{tariff.startup_source}{takes}"]
@@ -115,6 +115,6 @@ def _per_second(rate: int) -> str:
     return f"{written(rate)} MiB/s"
 
 
-def _counted(count: Likely) -> str:
+def counted_in_words(count: Likely) -> str:
     likely, worst = (written(amount) for amount in count)
     return f"{likely} interruptions likely, {worst} at worst (p90)"

@@ -42,7 +42,7 @@ def estimate(
     cold, warm = (first_start(needs, tariff, 0, is_warm=is_warm) for is_warm in (False, True))
     return Estimate(
         cost_usd=Shown(p50=written(seen.cost.p50), p90=written(seen.cost.p90)) if running else None,
-        finish=Shown(p50=_at(now, seen.finish_s.p50), p90=_at(now, seen.finish_s.p90))
+        finish=Shown(p50=at(now, seen.finish_s.p50), p90=at(now, seen.finish_s.p90))
         if running
         else None,
         startup_s=StartupTime(cold=cold.seconds, warm=warm.seconds),
@@ -92,7 +92,7 @@ def unverified(run: Run, tariff: Tariff, running: RunningTime | None) -> Iterato
             yield f"{name}: {taken}"
 
 
-def _at(now: dt.datetime, seconds: int) -> str:
+def at(now: dt.datetime, seconds: int) -> str:
     """Return the time so many seconds after now, rounded up to the second; 9999 at most."""
     start = now + dt.timedelta(microseconds=-now.microsecond % MICRO)
     left = (dt.datetime.max.replace(tzinfo=dt.UTC) - start) // dt.timedelta(seconds=1)
