@@ -75,6 +75,14 @@ def best(snapshot: Snapshot) -> Figures:
     return _Search(snapshot).best()
 
 
+def best_of(snapshot: Snapshot, placed: set[str]) -> Figures:
+    """The best that a cycle can come to where just these runs are placed.
+
+    Raises ValueError where they can't all be placed.
+    """
+    return _Search(snapshot).best_of(placed)
+
+
 def figures(snapshot: Snapshot, decision: Decision) -> Figures:
     """What a decision comes to."""
     ground = Ground(snapshot)
@@ -181,8 +189,20 @@ class _Search:
                 if weights[chosen] == most:
                     self._place(chosen)
             if self.least is not None:
-                return Figures(most, *self.least[:4], -self.least.no_points)
+                return self._figures(most, self.least)
         raise AssertionError("placing nothing is always possible")
+
+    def best_of(self, placed: set[str]) -> Figures:
+        chosen = [index for index, run in enumerate(self.runs) if run.name in placed]
+        if len(chosen) == len(placed) and self._is_lawful(chosen):
+            self._place(chosen)
+        if self.least is None:
+            raise ValueError(f"{sorted(placed)} can't all be placed")
+        return self._figures(weight(self.snapshot, placed), self.least)
+
+    @staticmethod
+    def _figures(most: tuple[int, ...], least: Cost) -> Figures:
+        return Figures(most, *least[:4], -least.no_points)
 
     def _is_lawful(self, chosen: Sequence[int]) -> bool:
         """Whether quotas and queues let just these runs start."""

@@ -96,6 +96,8 @@ class _Writer:
         self.draw, self.features = draw, features
         self.generation = self.one((0, 1, 3)) if "running" in features else 0
         self.taken: dict[str, set[str]] = {}
+        self.is_apart = bool(features & {"near", "drives"})
+        """Whether machines differ in where they stand: gangs are then `tests.gang_strategies`'."""
         self.home: Document | None = None
         """The machine that the run at hand is written for."""
 
@@ -191,7 +193,15 @@ class _Writer:
         written = [self.device(index, kind, kinds) for index in range(count)]
         if self.has("health", 3):  # so that no other GPU there would do
             written = [{**device, "health": "at_risk"} for device in written]
-        return written
+        return self.in_no_domain(written)
+
+    @staticmethod
+    def in_no_domain(devices: list[Document]) -> list[Document]:
+        """Leave one GPU that works out of the NVLink domain that all are in."""
+        working = [device for device in devices if device.get("health") != "faulted"]
+        if working and all("nvlink_clique" in device for device in working):
+            del working[0]["nvlink_clique"]
+        return devices
 
     def device(self, index: int, kind: str, kinds: Sequence[str]) -> Document:
         written = dict(CARDS[self.one(kinds) if "mixed" in self.features else kind])
@@ -371,9 +381,10 @@ class _Writer:
             self.choose_gpus(written, is_array)
         if gpus and not is_array:
             written["machines"] = 1
-        if self.has("names", 4):
-            self.choose_names(selection, machines, only_one=bool(gpus) and not is_array)
-        if not gpus and not is_array:
+        is_one = bool(gpus) or self.is_apart
+        if self.has("names", 6):
+            self.choose_names(selection, machines, only_one=is_one and not is_array)
+        if not is_one and not is_array:
             self.choose_shape(written, selection)
         labels: Document = {}
         if self.has("labels", 4):
@@ -430,10 +441,12 @@ class _Writer:
     def choose_shape(self, written: Document, selection: Document) -> None:
         if self.has("all", 5):
             selection["mode"] = "all"
-        elif self.has("gangs", 7):
+        elif self.has("gangs", 8):
             selection.setdefault("mode", self.one(("exact", "any")))
             workers = self.one((2, 3, 1))
-            how = self.one(("count", "machines", "both"))
+            how = self.one(("both", "machines", "count"))
+            if how == "count":  # workers that may share are `tests.gang_strategies`'
+                selection["mode"] = "exact"
             if how != "machines":
                 selection["count"] = workers
             if how != "count":

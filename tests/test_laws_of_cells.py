@@ -51,7 +51,8 @@ def agree(snapshot: Snapshot) -> None:
     decision = decided(snapshot)
     assert audit(snapshot, decision) == ()
     assert lies(snapshot, decision) == []
-    place, at_risk, points, _ = decision.solver.stages
+    told = {stage.name: stage for stage in decision.solver.stages}
+    place, at_risk, points = told["place"], told["at_risk"], told["points"]
     weights, most = weight(snapshot, decision), best(snapshot)
     assert weights <= most
     assert place.objective == sum(weights)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
 from stowplan.model.room import Room
+from stowplan.model.topology import MACHINE
 from stowplan.solver import points
 from stowplan.solver.decode import Seat
 from stowplan.solver.explain.standing import Standing
@@ -34,12 +35,25 @@ def fallbacks(standing: Standing, seats: Sequence[Seat]) -> tuple[str, ...]:
         places = iter(standing.willing.places)
         others = (name for place in places if (name := names[place]) not in there)
         return tuple(itertools.islice(others, MOST))
+    group = standing.each.group
+    if group is not None and group.rung == MACHINE:
+        return tuple(itertools.islice(_on_one(standing, own), MOST))
     takers = _takers(standing, seats)
     ways: Iterable[list[str]] = apart(takers, len(own))
     if ask.may_share:
         ways = sharing(takers, len(own), functools.partial(_earned, standing, own))
     found = ("+".join(each) for each in ways if each != own)
     return tuple(itertools.islice(found, MOST))
+
+
+def _on_one(standing: Standing, own: Sequence[str]) -> Iterator[str]:
+    """Yield the other machines that could take all of a run's workers, the best first."""
+    situation, workers = standing.situation, len(own)
+    listed = situation.listed(standing.each.ask)
+    takers = listed[standing.rooms.slots(standing.each.ask)[listed] >= workers]
+    ways = ([name] * workers for name in situation.names[takers].tolist() if name not in own)
+    for names in sorted(ways, key=lambda names: (-_earned(standing, own, names), names)):
+        yield "+".join(names)
 
 
 def _takers(standing: Standing, seats: Sequence[Seat]) -> list[Taker]:

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from stowplan.model.decision import Rejected
 from stowplan.model.reasons import Code, Reason
+from stowplan.model.topology import MACHINE
 from stowplan.solver.explain.alike import MOST_ROWS, Row, Said, ends, rows
 from stowplan.solver.explain.answers import answers
 from stowplan.solver.explain.outranked import Outranked
@@ -67,8 +68,11 @@ class Tables:
         listed = self.standing.situation.listed(ask)
         places = listed[self.standing.rooms.slots(ask)[listed] > 0]
         places = places[~self.standing.is_inside(places)]
-        name = group.joint.name
-        text = f"not {group.joint.words}, where all of the run is"
+        name, where = group.joint.name, group.joint.words
+        if group.rung == MACHINE:
+            name = str(self.standing.situation.names[group.hosts[0]])
+            where = f"on machine {name}"
+        text = f"not {where}, where all of the run is"
         reason = Reason.of(Code.OUTRANKED, text, stage="rung", value=name, reference=group.rung)
         return [Row(places, 0, (reason,))] if len(places) else []
 

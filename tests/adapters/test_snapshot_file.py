@@ -128,8 +128,6 @@ def test_the_example_reports_exactly_what_is_not_supported_yet() -> None:
     told = [(problem.line, problem.field) for problem in caught.value.problems]
     assert [field for _, field in told] == [
         "fleet.machines[box].constraints.power_budget_w",
-        "runs[finetune].topology",
-        "runs[finetune].network",
         "runs[chat].service",
         "policy.workspaces[vision].entitlements",
     ]

@@ -22,15 +22,13 @@ def told(**document: Any) -> list[str]:
 
 
 def test_an_ask_is_refused_by_its_place_and_feature() -> None:
-    assert refused(runs=[{"name": "r", "topology": {"keep_within": "rack"}}]) == [
-        "runs[r].topology: not supported yet (gangs across machines); leave it out for now"
+    assert refused(runs=[{"name": "r", "service": {"model": "qwen-7b", "task": "chat"}}]) == [
+        "runs[r].service: not supported yet (services); leave it out for now"
     ]
 
 
 def test_an_ask_that_asks_nothing_is_taken() -> None:
     nothing = {
-        "topology": {"keep_within": None, "patience_s": 0},
-        "network": {},
         "placement": {"interruptible": "allow", "max_cost_usd": None},
         "service": None,
     }
@@ -69,11 +67,14 @@ def test_a_limit_of_nothing_is_a_limit(field: str) -> None:
         {"gpus": {"count": 4}, "machines": 2},
         {"gpus": {"count": 4}, "node_selection": {"names": ["a", "b"]}},
         {"gpus": {"count": 4}, "node_selection": {"mode": "all"}},
+        {"gpus": {"count": 4, "policy": "per_node", "min_per_machine": 2}},
+        {"topology": {"min_nodes": 2, "max_nodes": 3, "keep_within": "rack", "spread": "node"}},
+        {"topology": {"patience_s": 600}, "machines": 2},
+        {"network": {"interconnect": "infiniband", "min_gbps": 400}},
     ],
 )
-def test_gpus_on_several_machines_are_refused(run: dict[str, Any]) -> None:
-    (said,) = refused(runs=[{"name": "r", **run}])
-    assert "gangs across machines" in said
+def test_a_run_of_several_workers_is_taken_with_all_that_it_asks(run: dict[str, Any]) -> None:
+    assert told(runs=[{"name": "r", **run}]) == []
 
 
 def test_gpus_that_do_not_divide_are_left_to_the_decision() -> None:
@@ -91,6 +92,11 @@ def test_facts_that_nothing_reads_are_told_once() -> None:
         "fleet.machines[].constraints.idle_watts is not used yet (power budgets)",
         "knowledge.cards[].power_w is not used yet (services)",
     ]
+
+
+def test_the_ports_of_machines_are_read() -> None:
+    ports = {"count": 2, "kind": "infiniband", "rate_gbps": 100, "subnet": "ib-0", "state": "down"}
+    assert told(fleet={"machines": [{"name": "m", "rdma": ports}]}) == []
 
 
 def test_what_the_decision_repeats_of_the_knowledge_is_not_called_unused() -> None:
@@ -127,9 +133,6 @@ def test_what_costs_money_or_limits_it_is_read() -> None:
     [
         ({"policy": {"workspaces": [{"name": "w", "terms": {"model": "ask IT"}}]}},
          "policy.workspaces[].terms.model"),
-        ({"fleet": {"machines": [{"name": "m", "rdma": {"count": 2, "kind": "roce",
-                                                        "rate_gbps": 100}}]}},
-         "fleet.machines[].rdma[].rate_gbps"),
         ({"fleet": {"machines": [{"name": "m", "rdma": [{"kind": "roce", "rate_gbps": 0,
                                                          "at_risk": True}]}]}},
          "fleet.machines[].rdma[].at_risk"),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from stowplan.model.decision import Decision, Outcome, PlacedRun, WaitingRun
 from stowplan.model.reasons import Code, Figure, Reason
 from stowplan.model.snapshot import Snapshot
-from stowplan.solver.asks import RunClass, classes_of
+from stowplan.solver.asks import Ask, RunClass, classes_of
 from stowplan.solver.cells import Cell, Finer, Signature, apart, binding, merged, signatures
 from stowplan.solver.chain import Chain, Watcher, unwatched
 from stowplan.solver.choices import Choices
@@ -20,6 +22,7 @@ from stowplan.solver.hosts import Host
 from stowplan.solver.interrupt import Interrupt
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits
+from stowplan.solver.options import Options
 from stowplan.solver.program.linear import Sum
 from stowplan.solver.requests import Requests, requests_of
 from stowplan.solver.settings import Settings
@@ -114,20 +117,36 @@ def asked_of(snapshot: Snapshot, settings: Settings | None = None) -> tuple[Elig
     return eligibility, requests_of(snapshot, eligibility, settings.profile)
 
 
+def ask_in(requests: Requests, run: str) -> Ask:
+    """Return what each worker of a run asks, in the shape for which it is explained."""
+    return next(each.ask for each in requests.asked if each.run.name == run)
+
+
 def grid_of(snapshot: Snapshot, settings: Settings | None = None) -> Grid:
-    """Return the classes of a snapshot against its hosts."""
-    eligibility, requests = asked_of(snapshot, settings)
-    return Grid(classes_of(requests.asked, snapshot), eligibility, eligibility.hosts)
+    """Return the classes of a snapshot, each in every option, against its hosts."""
+    limits = _limits(snapshot, settings)
+    eligibility = limits.eligibility
+    return Grid(Options(eligibility).of(limits.classes), eligibility, eligibility.hosts)
 
 
 def limits_of(snapshot: Snapshot, grid: Grid) -> Limits:
-    """Return the limits that the runs of a snapshot share."""
-    return Limits(snapshot, grid.classes, grid.eligibility)
+    """Return the limits that the runs of a snapshot share; with the grid's own cohorts."""
+    asked = requests_of(snapshot, grid.eligibility, Settings.of(snapshot).profile).asked
+    own = {each.first: each.cohorts for each in grid.classes}
+    classes = [
+        replace(each, cohorts=own.get(each.first, each.cohorts))
+        for each in classes_of(asked, snapshot)
+    ]
+    return Limits(snapshot, classes, grid.eligibility)
 
 
 def choices_of(snapshot: Snapshot) -> Choices:
     """Return the variables of a snapshot host by host, with every rule's rows."""
-    grid = grid_of(snapshot)
+    return choices_over(grid_of(snapshot), snapshot)
+
+
+def choices_over(grid: Grid, snapshot: Snapshot) -> Choices:
+    """Return the variables of classes and their options, as a grid has them, host by host."""
     return Choices(grid, limits_of(snapshot, grid), apart(grid), signatures(grid))
 
 
@@ -154,23 +173,28 @@ def solved(
     snapshot: Snapshot, settings: Settings | None = None, watcher: Watcher = unwatched
 ) -> Solved:
     """Return what the stages of a snapshot's cycle come to."""
-    return _solved(grid_of(snapshot, settings), snapshot, settings, watcher)
+    return _solved(_limits(snapshot, settings), settings, watcher)
 
 
 def _solved(
-    grid: Grid,
-    snapshot: Snapshot,
-    settings: Settings | None = None,
-    watcher: Watcher = unwatched,
+    limits: Limits, settings: Settings | None = None, watcher: Watcher = unwatched
 ) -> Solved:
-    chain = Chain(settings or Settings.of(snapshot), Interrupt(), watcher)
-    return Solved(solve_stages(grid, limits_of(snapshot, grid), chain), chain)
+    chain = Chain(settings or Settings.of(limits.snapshot), Interrupt(), watcher)
+    found = solve_stages(limits.classes, limits.eligibility, limits, chain)
+    return Solved(found.layout, chain)
+
+
+def _limits(snapshot: Snapshot, settings: Settings | None = None) -> Limits:
+    eligibility, requests = asked_of(snapshot, settings)
+    return Limits(snapshot, classes_of(requests.asked, snapshot), eligibility)
 
 
 def started_in(layout: Layout) -> dict[str, int]:
-    """Return how many runs of each class start in a layout, by the class's name."""
-    pairs = zip(layout.grid.classes, layout.started, strict=True)
-    return {each.name: sum(started) for each, started in pairs}
+    """Return how many runs of each class start in a layout, by its oldest run, in any option."""
+    found = dict.fromkeys((each.first for each in layout.grid.classes), 0)
+    for each, started in zip(layout.grid.classes, layout.started, strict=True):
+        found[each.first] += sum(started)
+    return found
 
 
 def that_start(weights: tuple[int, ...]) -> tuple[int, ...]:
@@ -181,28 +205,29 @@ def that_start(weights: tuple[int, ...]) -> tuple[int, ...]:
 def workers_in(layout: Layout) -> dict[str, dict[str, int]]:
     """Return by host which classes have workers there, and how many; only hosts in use."""
     grid = layout.grid
-    return {
-        host.name: {grid.classes[index].name: workers for index, workers in there}
-        for host, there in zip(grid.hosts, layout.by_host(), strict=True)
-        if there
-    }
+    found: dict[str, Counter[str]] = {}
+    for host, there in zip(grid.hosts, layout.by_host(), strict=True):
+        for index, workers in there:
+            found.setdefault(host.name, Counter())[grid.classes[index].first] += workers
+    return {host: dict(there) for host, there in found.items()}
 
 
 def situation_of(snapshot: Snapshot) -> Situation:
     """Return the cycle of a snapshot once it is decided."""
-    grid = grid_of(snapshot)
-    layout, chain = _solved(grid, snapshot)
+    limits = _limits(snapshot)
+    layout, chain = _solved(limits)
     return Situation(
         snapshot=snapshot,
-        grid=grid,
-        limits=limits_of(snapshot, grid),
+        limits=limits,
+        classes=limits.classes,
+        grid=layout.grid,
         plan=decoded(layout),
         proven=chain.stages[0].status == "OPTIMAL",
     )
 
 
 def class_of(of: Choices | Grid | Situation, run: str) -> RunClass:
-    """Return the class that a run is in."""
+    """Return the class that a run is in; where it has several options, the best."""
     return next(each for each in of.classes if run in {own.name for own in each.runs})
 
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from stowplan.solver.asks import age_steps, waiting_elements
+from stowplan.solver.asks import age_steps, classes_of, waiting_elements
 from tests.build import Document, after, machine, run, running, snapshot
-from tests.solver.cycles import choices_of, class_of, starts
+from tests.solver.cycles import asked_of, choices_of, class_of, starts
 
 HOUR = 3600
 
@@ -16,7 +16,8 @@ HOUR = 3600
 def _weight(asked: Document, waited_s: float = 0, **policy: Any) -> int:
     """What a run (an element of an array) weighs."""
     s = snapshot([machine("m", 64)], [{**asked, "submitted_at": after(-waited_s)}], policy=policy)
-    [cohort] = class_of(choices_of(s), asked["name"]).cohorts
+    [each] = classes_of(asked_of(s)[1].asked, s)
+    [cohort] = each.cohorts
     return cohort.weight
 
 

@@ -148,7 +148,7 @@ def test_every_host_that_could_be_of_use_is_in_one_cell(s: Snapshot) -> None:
 def _signatures(machines: list[Document], runs: list[Document]) -> list[list[str]]:
     grid = grid_of(snapshot(machines, runs))
     found = signatures(grid, binding(grid))
-    return sorted(sorted(each.name for each in own.classes) for own in found)
+    return sorted(sorted(each.first for each in own.classes) for own in found)
 
 
 def test_classes_that_ask_the_same_of_the_same_hosts_share_a_signature() -> None:
@@ -168,11 +168,13 @@ def test_cores_tell_signatures_apart_only_where_they_can_run_short() -> None:
     assert _signatures([machine("m", 9)], runs) == [["a"], ["b"], ["c"]]
 
 
-def test_a_class_whose_workers_never_share_has_its_own() -> None:
+def test_a_class_has_its_own_for_each_group_of_machines_that_its_workers_may_be_on() -> None:
     gangs = [run(name, machines=2, workspace=name) for name in "ab"]
     loose = [run(name, node_selection={"count": 2, "mode": "any"}, workspace=name) for name in "cd"]
     machines = [machine("m"), machine("n")]
-    assert _signatures(machines, [*gangs, *loose]) == [["a"], ["b"], ["c", "d"]]
+    # Workers of c and d may share: they are on m, on n, or on both.
+    assert _signatures(machines, gangs) == [["a"], ["b"]]
+    assert _signatures(machines, loose) == [["c"]] * 3 + [["d"]] * 3
 
 
 def test_a_class_that_could_be_nowhere_has_none() -> None:
@@ -192,7 +194,14 @@ def test_a_class_that_could_be_nowhere_has_none() -> None:
         ([run("a", 1, cpu_cores=7), run("b", cpu_cores=8)], 0),  # 56 + 8
         ([run("a", 1, cpu_cores=7), run("b", cpu_cores=8), run("c", cpu_cores=8)], 1),
         ([run("b", cpu_cores=64)], 0),
-        ([run("b", cpu_cores=22, node_selection={"count": 3, "mode": "any"})], 1),
+        ([run("b", cpu_cores=21, node_selection={"count": 3, "mode": "any"})], 0),  # 63
+        (
+            [
+                run("b", cpu_cores=21, node_selection={"count": 3, "mode": "any"}),
+                run("c", cpu_cores=2),
+            ],
+            1,
+        ),
     ],
 )
 def test_cores_bind_where_more_could_be_asked_for_than_are_free(

@@ -70,7 +70,7 @@ def test_a_row_that_is_left_out_is_caught_by_the_audit(monkeypatch: pytest.Monke
 def test_every_rule_has_a_name_of_its_own_and_does_something() -> None:
     names = [rule.name for rule in RULES]
     assert len(set(names)) == len(names)
-    assert all(rule.why_not or rule.post or rule.bars for rule in RULES)
+    assert all(rule.why_not or rule.allows or rule.post or rule.bars for rule in RULES)
 
 
 def test_the_filters_come_in_the_order_that_decides() -> None:
@@ -80,9 +80,12 @@ def test_the_filters_come_in_the_order_that_decides() -> None:
         {"accepting", "reserved_for"},
         {"capabilities"},
         {"names", "match_labels", "pools"},
+        {"interconnect", "min_gbps"},
+        {"spread"},
         {"cpu", "memory"},
         {"models", "vendor", "min_memory_gb", "pinned_ids", "denied", "healthy_only", "room"},
         {"max_accelerators"},
+        {"keep_within"},
         {"drives"},
         {"reservation"},
         {"machines"},

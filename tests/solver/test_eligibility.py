@@ -5,13 +5,13 @@ from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import Ask
 from stowplan.solver.eligibility import PLENTY, Eligibility
 from tests.build import GIB, Document, card, machine, run, running, snapshot
-from tests.solver.cycles import asked_of
+from tests.solver.cycles import ask_in, asked_of
 
 
 def _of(s: Snapshot, name: str = "a") -> tuple[Eligibility, Ask]:
     """The rules over the hosts, and what a run asks."""
     eligibility, requests = asked_of(s)
-    return eligibility, next(ask for own, ask in requests.asked if own.name == name)
+    return eligibility, ask_in(requests, name)
 
 
 def _slots(home: Document, asked: Document, *more: Document) -> int:

@@ -8,7 +8,7 @@ from tests.solver.cycles import asked_of, outcome_of, told
 
 
 def _asked(s: Snapshot) -> list[str]:
-    return [own.name for own, _ in asked_of(s)[1].asked]
+    return [each.run.name for each in asked_of(s)[1].asked]
 
 
 def _refused(s: Snapshot) -> dict[str, Code]:
@@ -108,7 +108,7 @@ def test_mode_all_asks_for_as_many_workers_as_machines_could_take_one_when_empty
         machine("p", cpu_cores=1),
     ]
     s = snapshot(machines, [run("a", cpu_cores=2, node_selection={"mode": "all"})])
-    [(_, ask)] = asked_of(s)[1].asked
+    [ask] = [each.ask for each in asked_of(s)[1].asked]
     assert (ask.tasks, ask.may_share) == (2, False)
 
 
@@ -118,5 +118,5 @@ def test_mode_all_counts_only_machines_of_the_pools() -> None:
         machine(name, labels={"pool": pool}) for name, pool in zip("mno", "xxy", strict=True)
     ]
     s = snapshot(machines, [run("a", workspace="w", node_selection={"mode": "all"})], policy=policy)
-    [(_, ask)] = asked_of(s)[1].asked
+    [ask] = [each.ask for each in asked_of(s)[1].asked]
     assert ask.tasks == 2

@@ -4,21 +4,22 @@ import pytest
 
 from stowplan.solver.cycle import RULES
 from stowplan.solver.rule import rule
-from stowplan.solver.rules import cpu, quota, state
+from stowplan.solver.rules import cpu, keep_within, quota, state
 
 
 def test_a_rule_is_named_as_its_module_and_has_the_sides_that_it_gives() -> None:
-    both, one, other = rule(cpu, cost=50), rule(state), rule(quota)
+    both, one, other, group = rule(cpu, cost=50), rule(state), rule(quota), rule(keep_within)
     assert (both.name, both.why_not, both.post) == ("cpu", cpu.why_not, cpu.post)
     assert (both.reads_room, both.cost) == (True, 50)
     assert (one.name, one.why_not, one.post) == ("state", state.why_not, None)
     assert (one.reads_room, one.cost) == (False, None)
     assert (other.name, other.why_not, other.post) == ("quota", None, quota.post)
+    assert (both.allows, group.allows, group.asked_by) == (None, keep_within.allows, "keep_within")
 
 
 COSTS = {
-    10: {"spread"},
-    12: {"machines"},
+    10: {"spread", "keep_within", "min_gbps"},
+    12: {"interconnect", "machines"},
     14: {"names", "match_labels", "pinned_ids", "min_memory_gb"},
     15: {"models", "vendor"},
     16: {"healthy_only"},
@@ -28,7 +29,7 @@ COSTS = {
     32: {"pools", "reservation", "reserved_for"},
     40: {"accepting", "denied", "max_accelerators"},
     50: {"cpu", "memory", "room"},
-    None: {"state", "freshness", "pressure", "capabilities", "drives"},
+    None: {"state", "freshness", "pressure", "capabilities", "drives", "one_site"},
 }
 """What it costs to loosen a rule (None: it never is), as the repairs of waiting runs are told."""
 

@@ -19,6 +19,7 @@ from tests.build import Document, after, card, machine, run, snapshot
 from tests.solver.cycles import (
     broken_rows,
     choices_of,
+    choices_over,
     gpus_of,
     headline,
     places,
@@ -191,10 +192,10 @@ def test_a_large_model_searched_in_parts_keeps_every_row_and_its_bounds_hold(
         patch.setattr(stages, "SEARCHED_WHOLE", -1)
         layout, chain = solved(snapshot, settings)
         assert audit(snapshot, solve(snapshot, settings)) == ()
-    choices = choices_of(snapshot)
+    choices = choices_over(layout.grid, snapshot)
     assert broken_rows(choices, values_of(choices, layout)) == []
     assert chain.stages[-1].status == "GREEDY"
-    if len({each.ask.priority for each in choices.classes}) == 1:
+    if len({each.ask.priority for each in choices_of(snapshot).classes}) == 1:
         best = solved(snapshot, Settings(gap=0)).chain.stages[0].objective
         assert chain.stages[0].bound >= best >= chain.stages[0].objective
 

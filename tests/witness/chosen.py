@@ -13,7 +13,9 @@ from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
 from tests.witness.asked import cores_each, gpus_each, may_share, memory_each, placed_workers
 from tests.witness.fits import slots
+from tests.witness.ladder import Group, group_of
 from tests.witness.machines import Room, checked, rooms, usable
+from tests.witness.places import places
 from tests.witness.points import points, points_each
 from tests.witness.reasons import Said, reasons
 from tests.witness.rows import rejected, untrue
@@ -67,10 +69,16 @@ class Chosen:
             self._seat(by_name[each.run], worker) for each in self.peers for worker in each.workers
         ]
         """The places of all runs that share its table."""
+        self.group = self._group()
+        takers = [each for each in self.others if slots(snapshot, each, run, self.left)]
+        self.outside = {
+            each.name for each in takers if self.group and each.name not in self.group.hosts
+        }
+        """Those that could take a worker, and aren't of the group that all of them are on."""
         self.willing = {
-            machine.name: self._worth(machine, self.there[machine.name], self.left[machine.name])
-            for machine in self.others
-            if slots(snapshot, machine, run, self.left)
+            each.name: self._worth(each, self.there[each.name], self.left[each.name])
+            for each in takers
+            if each.name not in self.outside
         }
 
     def lies(self) -> Iterator[str]:
@@ -84,6 +92,15 @@ class Chosen:
                 worth.at_risk <= seat.at_risk and worth.gain > seat.gain for seat in worst
             ):
                 yield f"would earn more on {name}, and the most points are said to be proven"
+
+    def _group(self) -> Group | None:
+        """The machines that a run of several workers is kept to; one of a single worker to none."""
+        hosts = {worker.host for worker in self.outcome.workers}
+        if len(self.seats) == 1 or self.run.array:
+            return None
+        if len(hosts) == 1:
+            return Group(next(iter(hosts)), frozenset(hosts))
+        return group_of(places(self.snapshot), self.run, hosts)
 
     def _shared(self) -> Iterator[str]:
         """Yield what is wrong with the run whose table it shares."""
@@ -120,6 +137,9 @@ class Chosen:
 
     def _of_other(self, machine: Machine) -> list[list[Said]]:
         """What may be said of a host that wasn't chosen."""
+        if self.group and machine.name in self.outside:
+            where: dict[str, Figure] = {"value": self.group.name, "reference": self.outcome.rung}
+            return [[Said("OUTRANKED", {"stage": "rung", **where}, ("where all of the run is",))]]
         if machine.name not in self.willing:
             room = self.left[machine.name]
             return [reasons(self.snapshot, machine, self.run, room)]

@@ -16,7 +16,7 @@ from stowplan.solver.hosts import Host
 from stowplan.solver.money.prices import Priced, Prices, hours, in_dollars
 from tests.build import after, card, machine, market, offering, run, snapshot, wants
 from tests.money_strategies import money_snapshots
-from tests.solver.cycles import asked_of
+from tests.solver.cycles import ask_in, asked_of
 from tests.strategies import examples
 from tests.witness.prices import Place
 from tests.witness.prices import Prices as Witness
@@ -38,8 +38,7 @@ ALL_LIMITS = (
 def priced(snapshot: Snapshot, name: str = "r") -> tuple[Priced, dict[str, int]]:
     """Return a run's prices, and the places of the hosts by name."""
     eligibility, requests = asked_of(snapshot)
-    ask = next(ask for own, ask in requests.asked if own.name == name)
-    found = eligibility.prices.of(ask)
+    found = eligibility.prices.of(ask_in(requests, name))
     assert found is not None
     return found, {host.name: host.place for host in eligibility.hosts}
 
@@ -102,7 +101,7 @@ def test_where_nothing_costs_anything_and_no_time_is_set_there_are_no_prices() -
     s = market(runs=[wants("r"), wants("late", complete_by=after(9))], machines=[machine("m", 2)])
     eligibility, requests = asked_of(s)
     assert not eligibility.prices.is_priced
-    asks = {own.name: ask for own, ask in requests.asked}
+    asks = {each.run.name: each.ask for each in requests.asked}
     assert eligibility.prices.of(asks["r"]) is None
     assert eligibility.prices.of(asks["late"]) is not None
 
@@ -111,7 +110,7 @@ def test_runs_alike_share_what_was_worked_out_once() -> None:
     eligibility, requests = asked_of(
         market(offering("a"), runs=[wants("x"), wants("y"), wants("z", profile="cost")])
     )
-    asks = {own.name: ask for own, ask in requests.asked}
+    asks = {each.run.name: each.ask for each in requests.asked}
     assert asks["x"] == asks["y"]
     prices = eligibility.prices
     assert prices.of(asks["x"]) is prices.of(asks["y"]) is prices.of(asks["z"])
@@ -229,7 +228,7 @@ def test_hours_are_never_told_as_nothing() -> None:
 @given(money_snapshots(always=ALL_LIMITS))
 def test_the_figures_of_all_hosts_are_those_of_one_at_a_time(snapshot: Snapshot) -> None:
     eligibility, requests = asked_of(snapshot)
-    for own, ask in requests.asked:
+    for own, ask in ((each.run, each.ask) for each in requests.asked):
         found = eligibility.prices.of(ask)
         if found is None:
             continue
@@ -253,7 +252,7 @@ def test_the_figures_of_all_hosts_are_those_of_one_at_a_time(snapshot: Snapshot)
 @given(money_snapshots(always=ALL_LIMITS))
 def test_limits_keep_a_run_off_the_hosts_that_break_them_one_by_one(snapshot: Snapshot) -> None:
     eligibility, requests = asked_of(snapshot)
-    for own, ask in requests.asked:
+    for own, ask in ((each.run, each.ask) for each in requests.asked):
         found = eligibility.prices.of(ask)
         if found is None:
             continue
