@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stowplan.model.audit import audit
@@ -24,16 +24,20 @@ from stowplan.model.decision import (
     WaitingRun,
     Worker,
 )
+from stowplan.model.fleet import Machine
 from stowplan.model.holds import holding, is_superseded, stay_of
 from stowplan.model.reasons import Code, Reason
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
+from stowplan.model.topology import Joint, spots_of
+from stowplan.model.workers import Wiring, equipment
 
 type Document = dict[str, Any]  # Any: what a YAML file could hold
 type Place = tuple[str, int | Sequence[str]] | tuple[str, int | Sequence[str], int]
 """A host, its GPUs (so many of its first ones, or their ids), and an array's element."""
 
 _NOW = dt.datetime(2026, 9, 21, 6, 0, tzinfo=dt.UTC)
+_INSTANCE = Machine(name="instance", devices=())
 GIB = 2**30
 SHAPING = {"machines", "node_selection", "topology", "array", "placed"}
 """What says, or may say, how many workers a run has."""
@@ -198,12 +202,12 @@ def _outcome(
             (*place, next(lowest, 0)) if run.array and len(place) == 2 else place
             for place in places
         ]
-        workers = tuple(_worker(index, place) for index, place in enumerate(numbered))
-        each = len(workers[0].devices) if workers else 0
+        bare = [_worker(index, place) for index, place in enumerate(numbered)]
+        workers = tuple(equipped(snapshot, run, bare))
         joined = _joined(snapshot, run, {worker.host for worker in workers})
         return PlacedRun(
             run=run.name,
-            shape=ChosenShape(tasks=1 if run.array else len(workers), gpus_each=each, why="asked"),
+            shape=_shape(snapshot, run, workers),
             rung=joined.rung if joined else None,
             group=joined.group if joined and not run.array else None,
             workers=workers,
@@ -239,6 +243,40 @@ def _joined(snapshot: Snapshot, run: Run, hosts: set[str]) -> Bond | None:
     if not hosts or not hosts <= places.keys() or (run.array and len(hosts) > 1):
         return None
     return bond([places[host] for host in hosts])
+
+
+def equipped(snapshot: Snapshot, run: Run, workers: Sequence[Worker]) -> Iterator[Worker]:
+    """Yield the workers with what they get where they are; where that is no host, with nothing."""
+    asked = None if run.network.interconnect == "auto" else run.network.interconnect
+    hosts = sorted({worker.host for worker in workers})
+    joint = _joint(snapshot, run, hosts)
+    machines = [snapshot.machines[host] for host in hosts] if joint else []
+    wiring = Wiring.of(asked, run.network.min_gbps, machines, joint)
+    for worker in workers:
+        machine = snapshot.machines.get(worker.host, _INSTANCE)
+        environment, access = equipment(machine, worker.devices, wiring)
+        yield worker.model_copy(update={"environment": environment, "access": access})
+
+
+def _shape(snapshot: Snapshot, run: Run, workers: Sequence[Worker]) -> ChosenShape:
+    each = len(workers[0].devices) if workers else 0
+    hosts = sorted({worker.host for worker in workers})
+    joint = _joint(snapshot, run, hosts)
+    words = [
+        f"{len(hosts):,} machine{'s' if len(hosts) > 1 else ''}",
+        f"x {each:,} GPU{'s' if each > 1 else ''}" if each else "x 1 worker",
+        joint.words if joint else "",
+    ]
+    tasks = 1 if run.array else len(workers)
+    return ChosenShape(tasks=tasks, gpus_each=each, why=" ".join(words).strip())
+
+
+def _joint(snapshot: Snapshot, run: Run, hosts: Sequence[str]) -> Joint | None:
+    """Return what joins the machines of a run on several; None where some are none."""
+    if run.array or len(hosts) < 2 or not snapshot.machines.keys() >= set(hosts):
+        return None
+    spots = spots_of(snapshot)
+    return Joint.of([spots[host] for host in hosts])
 
 
 def _count(snapshot: Snapshot, run: Run, placed: int) -> ArrayCount | None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 
 from stowplan.model.audit import (
     accepting,
+    access,
     array_limit,
     balance,
     budget,
@@ -108,6 +109,7 @@ CHECKS: tuple[Callable[[Plan], Iterator[Violation]], ...] = (
     value.check,
     estimate.check,
     ladder.check,
+    access.check,
     holds.check,
     outcomes.check,
 )

@@ -1,10 +1,14 @@
-"""Ladder: the rung and the group that a decision tells of a run are those of its machines."""
+"""Ladder: the rung and the group that a decision tells of a run are those of its machines.
+
+So are the words on why it is cut so: they name its machines, its GPUs and what joins them.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Set
 
-from stowplan.model.audit.places import bond
+from stowplan.model.audit.places import bond, common, shared
 from stowplan.model.audit.plan import Plan
 from stowplan.model.audit.seats import Start
 from stowplan.model.audit.violation import Violation
@@ -12,7 +16,7 @@ from stowplan.model.runs import Run
 
 
 def check(plan: Plan) -> Iterator[Violation]:
-    """Yield each run whose rung or group is told wrongly, or whose shape has no word of why."""
+    """Yield each run whose rung, group, or words of why are others than those of its machines."""
     for start in plan.starts:
         for wrong in _wrong(plan, start):
             yield Violation("ladder", start.run.name, None, wrong)
@@ -20,14 +24,40 @@ def check(plan: Plan) -> Iterator[Violation]:
 
 def _wrong(plan: Plan, start: Start) -> Iterator[str]:
     run, told = start
-    if not told.shape.why.strip():
-        yield "doesn't say why it is cut so"
     names = {worker.host for worker in told.workers}
     if not names or (run.array is None and _spans_sites(plan, names)):
         return  # another rule says so
+    for words in _words(plan, start, names):
+        if not re.search(rf"(?<![\w,]){re.escape(words)}(?!\w)", told.shape.why):
+            yield f"says why it is cut so without a word of {words}: {told.shape.why!r}"
     rung, group = _right(plan, run, names)
     if (told.rung, told.group) != (rung, group):
         yield f"is told to be on rung {told.rung} in {told.group}; it is on {rung} in {group}"
+
+
+def _words(plan: Plan, start: Start, names: Set[str]) -> Iterator[str]:
+    """Yield what the words of why must name; nothing of what is bought."""
+    run, told = start
+    if not names <= plan.places.keys():
+        return
+    yield f"{len(names):,} machine{'s' if len(names) > 1 else ''}"
+    if each := told.shape.gpus_each:
+        yield f"{each:,} GPU{'s' if each > 1 else ''}"
+    if run.array or len(names) < 2:
+        return
+    places = [plan.places[name] for name in names]
+    joined, rack = bond(places), common(place.rack for place in places)
+    if joined and joined.rung == 2:
+        yield f"NVLink domain {joined.group}"
+        return
+    if joined and joined.rung < 7:
+        best = min(shared(places), key=lambda each: (not each.is_firm, each.kind, each.name))
+        network = {"infiniband": "InfiniBand", "roce": "RoCE"}[best.kind]
+        yield network if best.is_assumed else f"{network} fabric {best.name}"
+    else:
+        yield "Ethernet"
+    if rack is not None:
+        yield f"rack {rack}"
 
 
 def _spans_sites(plan: Plan, names: Set[str]) -> bool:

@@ -65,7 +65,49 @@ def test_what_is_bought_tells_neither() -> None:
         assert broken(s, wrong.model_copy(update={"summary": summary})) == {"ladder"}
 
 
-def test_a_shape_without_a_word_of_why_is_refused() -> None:
+WHY = "2 machines x 8 GPUs on InfiniBand fabric ib-0, rack r1"
+
+
+@pytest.mark.parametrize(
+    ("said", "instead"),
+    [
+        (WHY, " "),
+        ("2 machines", "12 machines"),
+        ("2 machines", "2 machinesful"),
+        ("8 GPUs", "4 GPUs"),
+        ("8 GPUs", "1,008 GPUs"),
+        ("InfiniBand fabric ib-0", "RoCE fabric ib-0"),
+        ("ib-0", "ib-01"),
+        (", rack r1", ""),
+        ("rack r1", "rack r2"),
+        ("on InfiniBand fabric ib-0,", "over Ethernet in"),
+    ],
+)
+def test_words_of_why_that_are_not_those_of_the_machines_are_refused(
+    said: str, instead: str
+) -> None:
     s = snapshot(two_racks(), [run("x", 16, topology={})])
-    told = ChosenShape(tasks=2, gpus_each=8, why=" ")
-    assert broken(s, altered(s, decided(s, {"x": PAIR}), "x", shape=told)) == {"ladder"}
+    right = decided(s, {"x": PAIR})
+    told = ChosenShape(tasks=2, gpus_each=8, why=WHY)
+    assert audit(s, altered(s, right, "x", shape=told)) == ()
+    told = ChosenShape(tasks=2, gpus_each=8, why=WHY.replace(said, instead))
+    assert broken(s, altered(s, right, "x", shape=told)) == {"ladder"}
+
+
+@pytest.mark.parametrize(
+    ("machines", "why"),
+    [
+        ([stands(name, domain="d") for name in "ab"], "in NVLink domain d"),
+        ([stands(name, port("roce"), fabric="f") for name in "ab"], "on RoCE fabric f"),
+        ([stands(name, port()) for name in "ab"], "on InfiniBand, taken as one fabric"),
+        ([stands(name, rack="r1") for name in "ab"], "over Ethernet in rack r1"),
+        ([stands(name) for name in "ab"], "over Ethernet"),
+    ],
+)
+def test_what_joins_the_machines_is_named(machines: list[Document], why: str) -> None:
+    s = snapshot(machines, [run("x", 16, topology={})])
+    right = decided(s, {"x": PAIR})
+    told = ChosenShape(tasks=2, gpus_each=8, why=f"2 machines x 8 GPUs {why}")
+    assert audit(s, altered(s, right, "x", shape=told)) == ()
+    told = ChosenShape(tasks=2, gpus_each=8, why="2 machines x 8 GPUs")
+    assert broken(s, altered(s, right, "x", shape=told)) == {"ladder"}

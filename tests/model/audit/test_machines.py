@@ -142,7 +142,8 @@ def test_a_shape_that_is_told_otherwise_than_it_is_is_refused() -> None:
     s = snapshot(MACHINES, [run("a", 2)])
     right = decided(s, {"a": [("m", 2)]})
     for tasks, each in ((2, 2), (1, 1)):
-        told = ChosenShape(tasks=tasks, gpus_each=each, why="asked")
+        why = f"1 machine x {each} GPU{'s' * (each > 1)}"
+        told = ChosenShape(tasks=tasks, gpus_each=each, why=why)
         assert broken(s, altered(s, right, "a", shape=told)) == {"machines"}
 
 
@@ -200,7 +201,7 @@ def test_an_array_s_shape_is_that_of_an_element() -> None:
     places = {"a": [("m", ["m/0", "m/1"]), ("m", ["m/2", "m/3"])]}
     right = decided(s, places)
     assert audit(s, right) == ()
-    told = ChosenShape(tasks=1, gpus_each=4, why="asked")
+    told = ChosenShape(tasks=1, gpus_each=4, why="2 elements x 4 GPUs on 1 machine")
     assert broken(s, altered(s, right, "a", shape=told)) == {"machines"}
 
 

@@ -6,7 +6,17 @@ import pytest
 
 from stowplan.model.audit import audit
 from stowplan.model.decision import PlacedRun
-from tests.build import altered, broken, card, decided, machine, run, running, snapshot
+from tests.build import (
+    altered,
+    broken,
+    card,
+    decided,
+    equipped,
+    machine,
+    run,
+    running,
+    snapshot,
+)
 from tests.model.audit.bought import by_rate, market, offering, priced, work
 
 
@@ -56,7 +66,8 @@ def test_a_gpu_too_few_or_too_many_is_refused() -> None:
     assert isinstance(placed, PlacedRun)
     for gpus in (1, 3):
         ids = tuple(f"m/{n}" for n in range(gpus))
-        worker = placed.workers[0].model_copy(update={"devices": ids})
+        bare = placed.workers[0].model_copy(update={"devices": ids})
+        [worker] = equipped(s, s.runs[0], [bare])
         assert broken(s, altered(s, right, "a", workers=(worker,))) == {"room"}
 
 
@@ -65,7 +76,8 @@ def test_a_gpu_given_to_a_run_that_asks_for_none_is_refused() -> None:
     right = decided(s, {"a": [("m", 0)]})
     [placed] = right.outcomes
     assert isinstance(placed, PlacedRun)
-    worker = placed.workers[0].model_copy(update={"devices": ("m/0",)})
+    bare = placed.workers[0].model_copy(update={"devices": ("m/0",)})
+    [worker] = equipped(s, s.runs[0], [bare])
     assert broken(s, altered(s, right, "a", workers=(worker,))) == {"room"}
 
 
