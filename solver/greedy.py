@@ -92,7 +92,7 @@ def fill(
                 layout.started[option][cohort] for option in candidate.options
             )
             most = ledger.more(index, cohort, waiting) if waiting else 0
-            runs = _start(layout, index, cohort, most, choice or fullest_first) if most else 0
+            runs = start(layout, index, cohort, most, choice or fullest_first) if most else 0
             if runs:
                 ledger.start(index, cohort, runs)
                 most_free = int(layout.free.max(initial=0))
@@ -105,7 +105,7 @@ def complete(choices: Choices, layout: Layout, started: Sequence[Sequence[int]])
         for index in candidate.options:
             missing = started[index][cohort] - layout.started[index][cohort]
             if missing > 0:
-                _start(layout, index, cohort, missing, fullest_first)
+                start(layout, index, cohort, missing, fullest_first)
 
 
 def _candidates(choices: Choices) -> list[_Candidate]:
@@ -204,7 +204,7 @@ def like_itself(layout: Layout, index: int, at: Ints | slice = ALL) -> Ints:
     return np.lexsort((unlike, free, layout.sound[hosts] < ask.gpus))
 
 
-def _start(layout: Layout, index: int, cohort: int, most: int, choice: Choice) -> int:
+def start(layout: Layout, index: int, cohort: int, most: int, choice: Choice) -> int:
     """Start as many runs of a cohort as the hosts take, at most so many; return how many."""
     ask = layout.grid.classes[index].ask
     tasks, slots = ask.tasks or 0, layout.slots(index)

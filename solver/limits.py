@@ -11,7 +11,6 @@ from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import Cohort, RunClass, queue_order
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.options import Options
-from stowplan.solver.rooms import Rooms
 
 
 @dataclass(frozen=True)
@@ -95,6 +94,8 @@ class Limits:
         quota = self.snapshot.workspaces[each.ask.workspace].gpu_quota
         if quota is not None and each.ask.all_gpus > quota:
             return False
-        hosts = self.eligibility.hosts
-        empty = Rooms(self.eligibility, hosts, {host.name: host.empty for host in hosts})
-        return Options(self.eligibility).tightest(each, empty) is not None
+        return self._options.tightest(each) is not None
+
+    @cached_property
+    def _options(self) -> Options:
+        return Options(self.eligibility)

@@ -7,7 +7,8 @@ sees to it that each run takes one of them. What a group allows the rules say.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.eligibility import Eligibility
@@ -23,11 +24,22 @@ class Options:
     """What is open to runs, as far as the rules go."""
 
     eligibility: Eligibility
+    _ways: dict[tuple[str, Ask], Sequence[Way]] = field(default_factory=dict)
 
     @property
     def ladder(self) -> Ladder:
         """The groups of machines."""
         return self.eligibility.ladder
+
+    @cached_property
+    def rooms(self) -> Rooms:
+        """What is free at the start of the cycle."""
+        return _rooms(self.eligibility, empty=False)
+
+    @cached_property
+    def empty(self) -> Rooms:
+        """What would be free on the empty fleet."""
+        return _rooms(self.eligibility, empty=True)
 
     def of(self, classes: Sequence[RunClass], *, widest: bool = False) -> tuple[RunClass, ...]:
         """Return every option of every class: what fits at the start of the cycle.
@@ -49,18 +61,21 @@ class Options:
     def ways(self, each: RunClass) -> Sequence[Way]:
         """Return the shapes and groups in which a run could start now, alone: the tightest rung
         first, then the fewest workers, then the least room. One machine is no group."""
-        rooms = _rooms(self.eligibility, empty=False)
-        best = self.tightest(each) if each.ask.is_patient else None
-        options = [
-            (ask, group)
-            for ask, group in self.all_of(each)
-            if (best is None or rung_of(group) == best) and self.fits(ask, group, rooms)
-        ]
-        return sorted(options, key=_rank)
+        key = (each.first, each.ask)
+        if key not in self._ways:
+            rooms = self.rooms
+            best = self.tightest(each) if each.ask.is_patient else None
+            options = [
+                (ask, group)
+                for ask, group in self.all_of(each)
+                if (best is None or rung_of(group) == best) and self.fits(ask, group, rooms)
+            ]
+            self._ways[key] = sorted(options, key=_rank)
+        return self._ways[key]
 
     def _widest(self, each: RunClass) -> list[Way]:
         """Return the shapes in which a run could start, on all machines of a site."""
-        rooms = _rooms(self.eligibility, empty=False)
+        rooms = self.rooms
         found: list[Way] = []
         for ask in dict.fromkeys(ask for ask, _ in self.ways(each)):
             sites = (None,) if ask.tasks == 1 else self.ladder.sites
@@ -71,7 +86,7 @@ class Options:
         """Return on how many hosts the options of a class could have a worker, in sum."""
         if not has_options(each):
             return 0
-        rooms = _rooms(self.eligibility, empty=False)
+        rooms = self.rooms
         fitting = [ask for ask in each.ways if rooms.fits(ask)]
         machines = len(self.eligibility.hosts)
         return sum(
@@ -105,7 +120,7 @@ class Options:
     def tightest(self, each: RunClass, empty: Rooms | None = None) -> int | None:
         """Return the tightest rung that a run could ever get, on the empty fleet, if any."""
         if empty is None:
-            empty = _rooms(self.eligibility, empty=True)
+            empty = self.empty
         return next(
             (rung_of(group) for ask, group in self.all_of(each) if self.fits(ask, group, empty)),
             None,

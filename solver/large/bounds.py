@@ -9,6 +9,7 @@ from stowplan.solver.choices import Choices
 from stowplan.solver.layout import Layout
 from stowplan.solver.program.linear import Goal, Row
 from stowplan.solver.program.relaxed import relaxed
+from stowplan.solver.values import values_of
 
 type Started = Sequence[Sequence[int]]
 """How many runs start, by class and cohort."""
@@ -95,3 +96,14 @@ class Bounds:
             for each, counts in zip(self.choices.classes, started, strict=True)
             if each.ask.priority > tier
         )
+
+
+def least_at_risk(choices: Choices, layout: Layout) -> int:
+    """Return how few GPUs at risk could do for what a layout starts, by the linear relaxation.
+
+    Of runs with several options any may be taken that the program has.
+    """
+    goal = Goal(choices.at_risk_taken(), maximise=False)
+    fixed, values = choices.fixed(layout.started), values_of(choices, layout)
+    rows = tuple(choices.settled(layout.started))
+    return relaxed(choices.program, goal, values, fixed, 0, rows).bound

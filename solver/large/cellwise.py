@@ -18,9 +18,9 @@ from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import greedy
 from stowplan.solver.grid import Grid
 from stowplan.solver.handout import at_risk_taken
-from stowplan.solver.large.bounds import Bounds
+from stowplan.solver.large.bounds import Bounds, least_at_risk
 from stowplan.solver.large.neighbourhoods import Neighbourhoods
-from stowplan.solver.large.overcells import better_over_cells
+from stowplan.solver.large.overcells import better_over_cells, program_over_cells
 from stowplan.solver.large.packing import packed
 from stowplan.solver.large.valuewise import with_less_regret
 from stowplan.solver.layout import Layout
@@ -40,37 +40,32 @@ WORTHWHILE, SLOW = 0.001, 3
 class Cellwise:
     """The layout as the stages improve it, with the programs that bound it."""
 
-    def __init__(self, grid: Grid, shared: Shared, chain: Chain) -> None:
-        """Start with the best of a few greedy ways."""
+    def __init__(
+        self, grid: Grid, shared: Shared, chain: Chain, layout: Layout | None = None
+    ) -> None:
+        """Start with a layout; without one, with the best of a few greedy ways."""
         self.grid, self.shared, self.chain = grid, shared, chain
-        self.tally = Tally("place")
         self._binds = binding(grid)
-        cells = merged(grid, self._binds)
-        if len(cells) > MOST_CELLS:
-            cells = merged(grid, self._binds, finer="least")
-        self.choices = self._program(cells)
+        self.choices = program_over_cells(grid, shared)
+        chain.measure(self.choices.program)
         self.bounds = Bounds(self.choices)
-        self.layout = greedy(self.choices, lambda it: self.bounds.is_best(it) or chain.is_over())
-        self.tally.objective, self.tally.bound = self._weighed()
-        self._report("place, greedy", self.tally)
-
-    def settle_starts(self) -> None:
-        """Settle what starts over cells only, and leave the rest of the search to others."""
-        if not self._is_near() and not self.chain.is_over():
-            self.layout = better_over_cells(self.bounds, self.layout, self.chain, self.tally)
-        self.tally.objective, self.tally.bound = self._weighed()
-        self._report("place, over cells", self.tally)
+        self.layout = layout or greedy(
+            self.choices, lambda it: self.bounds.is_best(it) or chain.is_over()
+        )
 
     def solved(self) -> Layout:
         """Return the layout after all stages."""
         self._place()
         return self.finished()
 
-    def finished(self) -> Layout:
-        """Return the layout after the stages that come after place."""
+    def finished(self, least: int | None = None) -> Layout:
+        """Return the layout after the stages that come after place.
+
+        `least` is how few GPUs at risk could do in groups other than those of the grid.
+        """
         if any(each is not None for each in self.grid.appraisals):
             self._settle_value()
-        self._spare_at_risk()
+        self._spare_at_risk(least)
         self._earn_points()
         if any(self.layout.references):
             self._suit_offerings()
@@ -104,7 +99,9 @@ class Cellwise:
 
     def _place(self) -> None:
         """Place the most weight; one entry in the account for all tiers."""
-        chain, tally = self.chain, self.tally
+        chain, tally = self.chain, Tally("place")
+        tally.objective, tally.bound = self._weighed()
+        self._report("place, greedy", tally)
         for finer in self._ever_finer():
             if self._is_near() or chain.is_over():
                 break
@@ -150,12 +147,17 @@ class Cellwise:
             if self._is_near() or (gain.is_whole and not gain.amount):
                 break
 
-    def _spare_at_risk(self) -> None:
-        """Give out the fewest GPUs at risk."""
+    def _spare_at_risk(self, least: int | None) -> None:
+        """Give out the fewest GPUs at risk; `least` as in `finished`."""
         chain, tally = self.chain, Tally("at_risk")
         tally.objective = at_risk_taken(self.layout)
-        if tally.objective and not chain.is_over():
-            tally.bound = self._least_at_risk(tally)
+        if tally.objective:
+            tally.bound = least_at_risk(self.choices, self.layout)
+        if least is not None:
+            tally.bound = min(tally.bound, least)
+        if tally.objective > tally.bound and not chain.is_over():
+            found = self._least_at_risk(tally)
+            tally.bound = max(tally.bound, found) if least is None else tally.bound
             tally.objective = at_risk_taken(self.layout)
             self._move_off_risk(tally)
         tally.proven = tally.objective == tally.bound
@@ -166,7 +168,7 @@ class Cellwise:
         chain = self.chain
         cells = merged(self.grid, self._binds, finer="at_risk")
         choices = self._program(cells) if len(cells) <= MOST_CELLS else self.choices
-        fixed = choices.fixed(self.layout.started)
+        fixed = choices.fixed(self.layout.started, options=True)
         goal = Goal(choices.at_risk_taken(), maximise=False)
         limits = chain.limits("at_risk", 0)
         found = search(

@@ -1,76 +1,34 @@
-"""Runs of several workers on a large fleet: which of them start, and where; then the rest.
+"""Runs of several workers on a large fleet: which of them start, where, and the rest around them.
 
 What starts is settled for all runs together, cell by cell, as if machines of one site were all
-joined alike (but for what a run's own rules say): that bounds what can be placed. Those runs of
-several workers that start are then put on the tightest groups, in a few orders of which the best is
-kept; all others are placed around them.
+joined alike (but for what a run's own rules say): that bounds what can be placed. All that starts
+then takes turns on the hosts, runs of several workers on the tightest groups that have room; the
+later stages move workers inside the groups chosen.
 """
 
 from __future__ import annotations
 
+import random
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
-
-import numpy as np
+from functools import cached_property
 
 from stowplan.model.decision import Stage
 from stowplan.solver import climbing
 from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.chain import Chain, Tally
-from stowplan.solver.decode import decoded
-from stowplan.solver.eligibility import Eligibility
-from stowplan.solver.greedy import fullest_first
-from stowplan.solver.grid import Grid, Ints
+from stowplan.solver.choices import Choices
+from stowplan.solver.grid import Grid
+from stowplan.solver.large.bounds import Bounds, least_at_risk
 from stowplan.solver.large.cellwise import Cellwise
-from stowplan.solver.layout import Layout, in_turn
+from stowplan.solver.large.overcells import program_over_cells, values_over_cells
+from stowplan.solver.large.turns import Built, Turns
+from stowplan.solver.large.wheel import Counts, Shapes, Spin, Wheel, standing
+from stowplan.solver.layout import Layout
+from stowplan.solver.ledger import Ledger
 from stowplan.solver.limits import Limits
-from stowplan.solver.options import Options, Way, has_options, rung_of
-
-
-@dataclass(frozen=True)
-class Gang:
-    """A run of several workers that is to start."""
-
-    each: RunClass
-    cohort: int
-    ways: Sequence[Way]
-    """What is open to it, the best first."""
-
-
-class Berth(NamedTuple):
-    """Where a gang is to be: so many workers on each of some hosts."""
-
-    gang: Gang
-    way: Way
-    hosts: Ints
-    workers: Ints
-
-
-type Order = Callable[[Gang], tuple[int, ...]]
-
-
-def _largest_first(gang: Gang) -> tuple[int, ...]:
-    ask = gang.each.ask
-    return (-ask.priority, -ask.all_gpus, len(gang.ways))
-
-
-def _least_choice_first(gang: Gang) -> tuple[int, ...]:
-    ask = gang.each.ask
-    return (-ask.priority, len(gang.ways), -ask.all_gpus)
-
-
-def _smallest_first(gang: Gang) -> tuple[int, ...]:
-    ask = gang.each.ask
-    return (-ask.priority, ask.all_gpus, len(gang.ways))
-
-
-ORDERS: Sequence[Order] = (_largest_first, _least_choice_first, _smallest_first)
-
-
-type Alone = Callable[[Grid, Limits, Chain], Layout]
-"""How runs of one worker are placed where no others are to be."""
+from stowplan.solver.options import Options, has_options, rung_of
 
 
 @dataclass
@@ -81,150 +39,121 @@ class Gangwise:
     options: Options
     limits: Limits
     chain: Chain
-    alone: Alone
 
     def solved(self) -> Layout:
         """Return the layout after all stages."""
+        spin = self._placed()
         began = time.monotonic()
+        counts, _ = _counted(self._choices, spin.built.layout.started)
+        built = self._wheel.tighter(spin, counts)
+        spent = time.monotonic() - began
+        layout = self._inside_groups(built)
+        before = len(self.chain.stages)
+        rest = Cellwise(layout.grid, self.limits, self.chain, layout)
+        layout = rest.finished(least_at_risk(self._choices, built.layout))
+        stages = self.chain.stages
+        at = [stage.name for stage in stages].index("points", before)
+        stages[at:at] = _climbed(layout, self.options, spent)
+        return layout
+
+    @cached_property
+    def _choices(self) -> Choices:
+        """The program over cells, with options as wide as whole sites."""
         eligibility = self.options.eligibility
         wide = Grid(self.options.of(self.classes, widest=True), eligibility, eligibility.hosts)
-        first = Cellwise(wide, self.limits, self.chain)
-        first.settle_starts()
-        counts = _started(first.layout)
-        berths = berths_for(self.options, self._gangs(self.options, counts))
-        after = Chain(
-            self.chain.settings, self.chain.interrupt, self.chain.watcher, began=self.chain.began
-        )
-        spent = time.monotonic() - began
-        layout = self._around(berths, after)
-        layout = self._joined(layout, berths)
-        self._tell(layout, first, after, spent)
-        return layout
+        choices = program_over_cells(wide, self.limits)
+        self.chain.measure(choices.program)
+        return choices
 
-    def _gangs(self, options: Options, counts: Mapping[tuple[str, int], int]) -> list[Gang]:
-        """Return the runs of several workers that start, so many of each class and cohort."""
-        found: list[Gang] = []
-        for each in self.classes:
-            if not has_options(each):
-                continue
-            own = [counts.get((each.first, cohort), 0) for cohort in range(len(each.cohorts))]
-            ways = options.ways(each) if any(own) else ()
-            for cohort, count in enumerate(own):
-                found += [Gang(each, cohort, ways)] * count
-        return found
+    @cached_property
+    def _turns(self) -> Turns:
+        return Turns(self.classes, self.options, self._choices)
 
-    def _around(self, berths: Sequence[Berth], chain: Chain) -> Layout:
-        """Return the layout of these gangs, and of all other runs around them."""
-        eligibility = self._without(self._laid(berths))
-        settled: dict[int, int] = {}
-        for berth in berths:
-            key = id(berth.gang.each.cohorts[berth.gang.cohort])
-            settled[key] = settled.get(key, 0) + 1
-        limits = replace(self.limits, eligibility=eligibility, settled=settled)
-        singles = Grid(self._singles, eligibility, eligibility.hosts)
-        return self._laid(berths, self.alone(singles, limits, chain))
+    @cached_property
+    def _wheel(self) -> Wheel:
+        return Wheel(self._turns, random.Random(self.chain.settings.seed), self.chain.is_over)
 
-    @property
-    def _singles(self) -> list[RunClass]:
-        return [each for each in self.classes if not has_options(each)]
+    def _placed(self) -> Spin:
+        """Place the most weight; return where all is, and the order of turns that led there."""
+        choices, chain, tally = self._choices, self.chain, Tally("place")
+        bounds, turns = Bounds(choices), self._turns
+        spin = Spin(turns.in_line, {}, turns.nothing())
+        turns.fill(spin.built)
+        self._report("place, in line", spin.built, bounds, tally)
+        is_near = bounds.is_near(spin.built.layout, chain.settings.gap)
+        if not (is_near or self.limits.neighbours_in_line or chain.is_over()):
+            values = values_over_cells(bounds, spin.built.layout, chain, tally, is_brief=True)
+            other = self._wheel.started(*_counted(choices, choices.started(values)))
+            if Ledger(choices, other.built.layout).holds():
+                turns.fill(other.built)
+                spin = max(spin, other, key=standing)
+            self._report("place, in turn", spin.built, bounds, tally)
+            is_near = bounds.is_near(spin.built.layout, chain.settings.gap)
+        tally.proven = is_near
+        if not is_near:
+            chain.cut = chain.cut or "deterministic_time"
+        chain.stages.append(tally.stage())
+        return spin
 
-    def _laid(self, berths: Sequence[Berth], others: Layout | None = None) -> Layout:
-        """Return a layout with these gangs, and the runs of one worker as in another."""
-        numbers: dict[tuple[str, Ask, int | None], int] = {}
-        classes: list[RunClass] = self._singles
-        first = len(classes)
-        for berth in berths:
-            ask, group = berth.way
-            key = (berth.gang.each.first, ask, id(group) if group else None)
-            if key not in numbers:
-                numbers[key] = len(classes)
-                option = len(classes) - first
-                classes.append(replace(berth.gang.each, ask=ask, group=group, option=option))
+    def _report(self, title: str, built: Built, bounds: Bounds, tally: Tally) -> None:
+        tally.objective = sum(built.layout.weights())
+        tally.bound = sum(bounds.of(built.layout.started))
+        starting = sum(map(sum, built.layout.started))
+        self.chain.report(title, starting, tally.objective, tally.bound)
+
+    def _inside_groups(self, built: Built) -> Layout:
+        """Return the same layout over a grid in which runs have the options that they are on."""
+        classes: list[RunClass] = [each for each in self.classes if not has_options(each)]
+        places: dict[tuple[str, Ask, int | None], int] = {}
+        for berth in built.berths:
+            key = (berth.turn.each.first, berth.ask, id(berth.group) if berth.group else None)
+            if key not in places:
+                places[key] = len(classes)
+                classes.append(
+                    replace(
+                        berth.turn.each, ask=berth.ask, group=berth.group, option=len(places) - 1
+                    )
+                )
         eligibility = self.options.eligibility
         layout = Layout(Grid(classes, eligibility, eligibility.hosts))
-        for berth in berths:
-            ask, group = berth.way
-            index = numbers[berth.gang.each.first, ask, id(group) if group else None]
+        for berth in built.berths:
+            key = (berth.turn.each.first, berth.ask, id(berth.group) if berth.group else None)
+            index = places[key]
             for host, workers in zip(berth.hosts.tolist(), berth.workers.tolist(), strict=True):
                 layout.set(index, host, layout.there[host].get(index, 0) + workers)
-            layout.started[index][berth.gang.cohort] += 1
-        if others is not None:
-            for host, there in enumerate(others.there):
-                for index, workers in there.items():
-                    layout.set(index, host, workers)
-            layout.started[:first] = [list(counts) for counts in others.started]
-            layout.references = [*others.references, *((),) * (len(classes) - first)]
+            layout.started[index][berth.turn.cohort] += 1
+        wide = built.layout.grid
+        place_of = {each.name: index for index, each in enumerate(classes)}
+        own = {
+            index: place_of[each.name]
+            for index, each in enumerate(wide.classes)
+            if each.option is None
+        }
+        for host, there in enumerate(built.layout.there):
+            for index, workers in there.items():
+                if index in own:
+                    layout.set(own[index], host, workers)
+        for index, place in own.items():
+            layout.started[place] = list(built.layout.started[index])
         return layout
 
-    def _without(self, layout: Layout) -> Eligibility:
-        """Return the rules over the hosts with what a layout leaves free there."""
-        eligibility = self.options.eligibility
-        rooms = {host.name: host.start for host in eligibility.hosts}
-        for start in decoded(layout).starts:
-            ask = start.each.ask
-            for seat in start.seats:
-                rooms[seat.host.name] = seat.host.less(
-                    rooms[seat.host.name], ask.millicores, ask.memory_bytes, frozenset(seat.devices)
-                )
-        hosts = [replace(host, start=rooms[host.name]) for host in eligibility.hosts]
-        return Eligibility(eligibility.rules, hosts, eligibility.prices)
 
-    def _joined(self, layout: Layout, berths: list[Berth]) -> Layout:
-        """Start the gangs that wait and still fit, where no shared limit or line may forbid it."""
-        if self.limits.quota_left or self.limits.neighbours_in_line:
-            return layout
-        started = _started(layout)
-        waiting = {
-            (each.first, number): cohort.count - started.get((each.first, number), 0)
-            for each in self.classes
-            if has_options(each)
-            for number, cohort in enumerate(each.cohorts)
-        }
-        options = Options(self._without(layout))
-        more = berths_for(options, self._gangs(options, waiting))
-        if not more:
-            return layout
-        singles = self._laid([], None)
-        singles.there = [
-            {index: count for index, count in there.items() if index < len(self._singles)}
-            for there in layout.there
-        ]
-        singles.started = layout.started[: len(self._singles)]
-        singles.references = layout.references[: len(self._singles)]
-        return self._laid([*berths, *more], singles)
-
-    def _tell(self, layout: Layout, first: Cellwise, after: Chain, spent: float) -> None:
-        """Give the account of the stages: of place with the bound that holds for all runs."""
-        chain, counts = self.chain, _started(layout)
-        started = [[0] * len(each.cohorts) for each in first.grid.classes]
-        seen: set[str] = set()
-        for index, each in enumerate(first.grid.classes):
-            if each.first not in seen:
-                seen.add(each.first)
-                started[index] = [
-                    counts.get((each.first, cohort), 0) for cohort in range(len(each.cohorts))
-                ]
-        tally = first.tally
-        tally.objective = sum(layout.weights())
-        tally.bound = max(tally.objective, sum(first.bounds.of(started)))
-        tally.proven = tally.bound - tally.objective <= chain.settings.gap * tally.bound
-        place, *rest = after.stages
-        tally.since = time.monotonic() - spent - place.wall_s
-        tally.deterministic += place.deterministic
-        chain.stages.append(tally.stage())
-        chain.logs += after.logs
-        chain.cut = after.cut or chain.cut
-        if not tally.proven:
-            chain.cut = chain.cut or "deterministic_time"
-        for stage in rest:
-            if stage.name == "points":
-                chain.stages += _climb(layout, self.options)
-            chain.stages.append(stage)
+def _counted(choices: Choices, started: Sequence[Sequence[int]]) -> tuple[Counts, Shapes]:
+    """Return how many runs start of each turn, and in which shapes."""
+    counts: dict[tuple[str, int], int] = {}
+    shapes: dict[tuple[str, int], list[Ask]] = {}
+    for each, own in zip(choices.classes, started, strict=True):
+        for cohort, count in enumerate(own):
+            key = (each.first, cohort)
+            counts[key] = counts.get(key, 0) + count
+            if each.option is not None:
+                shapes.setdefault(key, []).extend([each.ask] * count)
+    return counts, shapes
 
 
-def _climb(layout: Layout, options: Options) -> Iterator[Stage]:
-    """Yield the account of the rungs, the machines and the room left, with what each gang could
-    have at best alone as the bound."""
+def _climbed(layout: Layout, options: Options, spent: float) -> Iterator[Stage]:
+    """Yield the account of the rungs, the machines and the room left, with what each run could
+    have at best alone as the bound; `spent` are the seconds that all took together."""
     least = [0, 0]
     for each, counts in zip(layout.grid.classes, layout.started, strict=True):
         runs = sum(counts)
@@ -234,106 +163,7 @@ def _climb(layout: Layout, options: Options) -> Iterator[Stage]:
             least[1] += runs * min(((ask.tasks or 1) - 1 for ask, _ in ways), default=0)
     names = ("rung", "machines", "room")
     for name, value, bound in zip(names, climbing.of_layout(layout), (*least, 0), strict=True):
-        tally = Tally(name, value, min(value, bound))
+        tally = Tally(name, value, min(value, bound), since=time.monotonic() - spent)
+        spent = 0.0
         tally.proven = value == bound
         yield tally.stage()
-
-
-def _started(layout: Layout) -> dict[tuple[str, int], int]:
-    """Return how many runs start, by the first of their class and the number of their cohort."""
-    found: dict[tuple[str, int], int] = {}
-    for each, counts in zip(layout.grid.classes, layout.started, strict=True):
-        for cohort, count in enumerate(counts):
-            found[each.first, cohort] = found.get((each.first, cohort), 0) + count
-    return found
-
-
-def berths_for(options: Options, gangs: Sequence[Gang]) -> list[Berth]:
-    """Return where gangs go, each on the tightest group that has room when its turn comes.
-
-    In the order of which the most start, on the tightest rungs, on the fewest machines.
-    """
-    if not gangs:
-        return []
-    classes = list({gang.each.first: gang.each for gang in gangs}.values())
-    eligibility = options.eligibility
-    grid = Grid(options.of(classes, widest=True), eligibility, eligibility.hosts)
-    found = [_Climb(grid).all(sorted(gangs, key=order)) for order in ORDERS]
-    return min(found, key=_standing)
-
-
-def _standing(berths: Sequence[Berth]) -> tuple[object, ...]:
-    tiers: dict[int, int] = {}
-    rung = machines = room = 0
-    for gang, (ask, group), _, _ in berths:
-        weight = gang.each.cohorts[gang.cohort].weight
-        tiers[ask.priority] = tiers.get(ask.priority, 0) - weight
-        rung += rung_of(group) - 1
-        machines += (ask.tasks or 1) - 1
-        room += group.free - ask.all_gpus if group else 0
-    return ([tiers[tier] for tier in sorted(tiers, reverse=True)], rung, machines, room)
-
-
-class _Climb:
-    """Hosts as gangs fill them, one after the other."""
-
-    def __init__(self, grid: Grid) -> None:
-        self._layout = Layout(grid)
-        self._options: dict[tuple[str, Ask], list[int]] = {}
-        for index, each in enumerate(grid.classes):
-            self._options.setdefault((each.first, each.ask), []).append(index)
-
-    def all(self, gangs: Sequence[Gang]) -> list[Berth]:
-        """Return where those of the gangs go that fit when their turn comes."""
-        return [berth for gang in gangs for berth in (self._one(gang),) if berth is not None]
-
-    def _one(self, gang: Gang) -> Berth | None:
-        slots_of: dict[Ask, Ints] = {}
-        ladder = self._layout.grid.eligibility.ladder
-        for ask, group in gang.ways:
-            if ask not in slots_of:
-                slots_of[ask] = self._slots(gang, ask)
-            slots = slots_of[ask]
-            if group is None:
-                fit = int((slots > 0).any())
-            else:
-                fit = ladder.workers(ask, group.hosts, slots[group.hosts])
-            if fit >= (ask.tasks or 0) and (berth := self._put(gang, (ask, group), slots)):
-                return berth
-        return None
-
-    def _slots(self, gang: Gang, ask: Ask) -> Ints:
-        """Return by host how many workers of this shape it could take."""
-        grid = self._layout.grid
-        slots = np.zeros(len(grid.hosts), np.int64)
-        for index in self._options.get((gang.each.first, ask), ()):
-            there = grid.where[index]
-            slots[there] = np.maximum(slots[there], self._layout.slots(index))
-        return slots
-
-    def _put(self, gang: Gang, way: Way, slots: Ints) -> Berth | None:
-        """Put a gang on those hosts of a group that it fills best."""
-        layout, grid, (ask, group) = self._layout, self._layout.grid, way
-        hosts = np.nonzero(slots)[0] if group is None else group.hosts[slots[group.hosts] > 0]
-        for index in self._options[gang.each.first, ask]:
-            at = grid.positions(index, hosts)
-            if len(at) < len(hosts):
-                continue
-            at = at[fullest_first(layout, index, at)]
-            chosen = grid.where[index][at]
-            if ask.spread in ("rack", "fabric"):
-                units = grid.eligibility.ladder.units(ask.spread)[chosen]
-                chosen = chosen[np.sort(np.unique(units, return_index=True)[1])]
-            tasks = ask.tasks or 0
-            most = np.minimum(slots[chosen], tasks if ask.may_share else 1)
-            workers = in_turn(tasks, most)
-            used = workers > 0
-            chosen, workers = chosen[used], workers[used]
-            at = grid.positions(index, np.sort(chosen))
-            by_place = workers[np.argsort(chosen)]
-            if (layout.afforded(index, at, by_place) < by_place).any():
-                return None
-            layout.put(index, at, by_place)
-            layout.started[index][gang.cohort] += 1
-            return Berth(gang, way, np.sort(chosen), by_place)
-        return None

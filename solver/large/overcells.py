@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from stowplan.solver.cells import MOST_CELLS, Finer, binding, merged, signatures
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import greedy
+from stowplan.solver.grid import Grid
 from stowplan.solver.large.bounds import Bounds
 from stowplan.solver.large.evenly import spread_evenly
 from stowplan.solver.large.packing import packed
 from stowplan.solver.layout import Layout
 from stowplan.solver.ledger import Ledger
+from stowplan.solver.limits import Limits
 from stowplan.solver.program.relaxed import relaxed
 from stowplan.solver.program.search import search
 from stowplan.solver.values import settle, values_of
@@ -22,20 +25,41 @@ RESTRICTED = 2000
 """Past so many variables a tier is first searched over those that relaxation or hint use."""
 
 
+def program_over_cells(grid: Grid, shared: Limits, *, finer: Finer | None = None) -> Choices:
+    """Return the program over cells, at most `MOST_CELLS` where that can be."""
+    binds = binding(grid)
+    cells = merged(grid, binds, finer=finer)
+    if len(cells) > MOST_CELLS:
+        cells = merged(grid, binds, finer="least")
+    return Choices(grid, shared, cells, signatures(grid, binds))
+
+
 def better_over_cells(bounds: Bounds, layout: Layout, chain: Chain, tally: Tally) -> Layout:
     """Return the better of a layout and what the program over cells comes to on the hosts."""
-    choices, gap = bounds.choices, chain.settings.gap
-    values = values_of(choices, layout)
-    share = chain.limits("place", gap / 2, tally.deterministic)
-    for tier in bounds.tiers:
-        values = _searched(bounds, tier, values, chain, tally, share.deterministic * OF_TIME)
-        if chain.is_over():
-            break
+    choices = bounds.choices
+    values = values_over_cells(bounds, layout, chain, tally)
     found = _on_hosts(choices, values)
     if not Ledger(choices, found).holds():
         return layout
     found = greedy(choices, lambda it: bounds.is_best(it) or chain.is_over(), found)
     return max(layout, found, key=Layout.weights)
+
+
+def values_over_cells(
+    bounds: Bounds, layout: Layout, chain: Chain, tally: Tally, *, is_brief: bool = False
+) -> list[int]:
+    """Return the values of the program over cells with the most weight, tier by tier.
+
+    `is_brief`: only over those variables that relaxation or hint use; the last bit is left.
+    """
+    gap = chain.settings.gap
+    values = values_of(bounds.choices, layout)
+    share = chain.limits("place", gap / 2, tally.deterministic).deterministic * OF_TIME
+    for tier in bounds.tiers:
+        values = _searched(bounds, tier, values, chain, tally, share, is_brief=is_brief)
+        if chain.is_over():
+            break
+    return values
 
 
 def _on_hosts(choices: Choices, values: list[int]) -> Layout:
@@ -50,7 +74,14 @@ def _on_hosts(choices: Choices, values: list[int]) -> Layout:
 
 
 def _searched(
-    bounds: Bounds, tier: int, values: list[int], chain: Chain, tally: Tally, deterministic: float
+    bounds: Bounds,
+    tier: int,
+    values: list[int],
+    chain: Chain,
+    tally: Tally,
+    deterministic: float,
+    *,
+    is_brief: bool,
 ) -> list[int]:
     """Return the values with the most of a tier, beside what starts above it."""
     choices, goal = bounds.choices, bounds.goal(tier)
@@ -58,13 +89,13 @@ def _searched(
     fixed, bound = choices.fixed(started, above=tier), bounds.bound(tier, started)
     rows = tuple(choices.settled(started, above=tier))
     program, gap = choices.program, chain.settings.gap
-    for restricted in (True, False):
+    for restricted in (True,) if is_brief else (True, False):
         value = goal.terms.at(values)
         if bound - value <= gap / 2 * bound or chain.is_over():
             break
         held = dict(fixed)
         if restricted:
-            if len(program.upper) <= RESTRICTED:
+            if len(program.upper) <= RESTRICTED and not is_brief:
                 continue
             amounts = relaxed(program, goal, values, fixed, bound, rows).amounts
             held |= {c: 0 for c, at in enumerate(values) if not at and amounts.get(c, 0.0) <= 0}
