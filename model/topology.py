@@ -7,7 +7,7 @@ rack; 6 RDMA; 7 one rack; 8 one site. No group spans sites.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -20,6 +20,20 @@ Unit = Literal["node", "nvlink_domain", "fabric", "rack"]
 
 MACHINE, DOMAIN, FABRIC_RACK, FABRIC, RDMA_RACK, RDMA, RACK, SITE = range(1, 9)
 """The rungs."""
+ACROSS = SITE + 1
+"""In place of a rung: machines of several sites."""
+
+RUNG_WORDS: Mapping[int, str] = {
+    MACHINE: "one machine",
+    DOMAIN: "one NVLink domain",
+    FABRIC_RACK: "one InfiniBand fabric in one rack",
+    FABRIC: "one InfiniBand fabric",
+    RDMA_RACK: "RDMA in one rack",
+    RDMA: "RDMA",
+    RACK: "Ethernet in one rack",
+    SITE: "Ethernet",
+}
+"""The rungs, as they are written."""
 
 RDMA_WORDS: Mapping[Interconnect, str] = {"infiniband": "InfiniBand", "roce": "RoCE"}
 """The kinds of RDMA, as they are written."""
@@ -71,6 +85,11 @@ class Fabric(NamedTuple):
     name: str
     is_assumed: bool
     """Whether all machines with such ports count as one, for none of the fleet has a label."""
+
+    @property
+    def is_firm(self) -> bool:
+        """Whether it is InfiniBand that is known to be one fabric."""
+        return self.kind == "infiniband" and not self.is_assumed
 
     @property
     def word(self) -> str:
@@ -179,8 +198,7 @@ class Joint:
         if self.domain is not None:
             return DOMAIN
         if self.link:
-            firm = self.link.kind == "infiniband" and not self.link.is_assumed
-            in_rack, across = (FABRIC_RACK, FABRIC) if firm else (RDMA_RACK, RDMA)
+            in_rack, across = (FABRIC_RACK, FABRIC) if self.link.is_firm else (RDMA_RACK, RDMA)
             return in_rack if self.rack is not None else across
         return RACK if self.rack is not None else SITE
 
@@ -251,38 +269,42 @@ def groups_of(
 ) -> tuple[tuple[Joint, tuple[str, ...]], ...]:
     """Return every group of several machines that something joins, with their names.
 
-    Each set of machines is there once, the tightest first; last those across sites, which no run
-    may be on. With `within`, only groups inside one such unit (not `node`: no two machines are in
-    one).
+    On each rung that is what the rung counts: NVLink domains on 2, InfiniBand fabrics in a rack
+    on 3, and so on. All machines of a fabric may be in one domain: then it is no group, for a run
+    there is on rung 2, and the domain its group. The tightest come first; last those across sites,
+    which no run may be on. With `within`, only groups inside one such unit (not `node`: no two
+    machines are in one).
     """
     across = len({spot.site for spot in spots.values()}) > 1
     members: dict[tuple[str, ...], Joint] = {}
-    by_key: dict[tuple[object, ...], list[str]] = {}
+    by_key: dict[tuple[int, object], list[str]] = {}
     for name, spot in spots.items():
         if within and spot.of(within) is None:
             continue
         kept = spot.of(within) if within else None
         if across:
-            by_key.setdefault(("all", kept), []).append(name)
-        for key in _keys(spot):
-            by_key.setdefault((spot.site, kept, *key), []).append(name)
-    for names in by_key.values():
+            by_key.setdefault((ACROSS, kept), []).append(name)
+        for rung, key in _keys(spot):
+            by_key.setdefault((rung, (spot.site, kept, key)), []).append(name)
+    for (rung, _), names in by_key.items():
         if len(names) > 1:
             own = tuple(sorted(names))
-            members.setdefault(own, Joint.of([spots[name] for name in own]))
+            joint = Joint.of([spots[name] for name in own])
+            if rung == (joint.rung if joint.sites == 1 else ACROSS):
+                members.setdefault(own, joint)
     ordered = sorted(members.items(), key=lambda pair: (pair[1].sites > 1, pair[1].rung, pair[0]))
     return tuple((joint, names) for names, joint in ordered)
 
 
-def _keys(spot: Spot) -> list[tuple[object, ...]]:
-    """Return what tells the groups that a machine is in apart, within its site."""
-    keys: list[tuple[object, ...]] = [("site",)]
+def _keys(spot: Spot) -> Iterator[tuple[int, object]]:
+    """Yield the rungs on which a machine is in a group, and what tells it apart in its site."""
+    yield SITE, None
     if spot.rack is not None:
-        keys.append(("rack", spot.rack))
+        yield RACK, spot.rack
     if spot.domain is not None:
-        keys.append(("domain", spot.domain))
+        yield DOMAIN, spot.domain
     for own in spot.fabrics:
-        keys.append(("fabric", own))
+        in_rack, over_racks = (FABRIC_RACK, FABRIC) if own.is_firm else (RDMA_RACK, RDMA)
+        yield over_racks, own
         if spot.rack is not None:
-            keys.append(("fabric", own, spot.rack))
-    return keys
+            yield in_rack, (own, spot.rack)

@@ -51,7 +51,7 @@ def machines(each: RunClass) -> int:
 def room_left(each: RunClass) -> int:
     """Return the free GPUs of its group at the start, less those of a run."""
     assert each.group is not None
-    return each.group.free - each.ask.all_gpus
+    return each.group.left(each.ask.all_gpus)
 
 
 def room_of_one(grid: Grid, index: int) -> Ints:

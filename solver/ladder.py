@@ -27,9 +27,16 @@ class Group:
     hosts: Ints
     """Their places among all hosts, ascending."""
     free: int
-    """Their GPUs that are free at the start of the cycle."""
+    """Their GPUs that are free at the start of the cycle; of one machine those of its NVLink
+    domain, none where it is in none."""
     number: int
     """Its place among the groups of its ladder."""
+
+    def left(self, gpus: int) -> int:
+        """Return what a run with so many GPUs leaves free; 0 where that is of no group: on a
+        machine in no NVLink domain, or bought."""
+        is_of_none = self.rung > SITE or (self.rung == MACHINE and self.joint.domain is None)
+        return 0 if is_of_none else self.free - gpus
 
     @cached_property
     def members(self) -> frozenset[int]:
@@ -99,10 +106,13 @@ class Ladder:
     @cached_property
     def machines(self) -> tuple[Group, ...]:
         """Each machine as a group of its own: for workers that may share one."""
-        return tuple(
-            self._group(Joint.of([spot]), MACHINE, (name,), number)
-            for number, (name, spot) in enumerate(self.spots.items())
-        )
+        found: list[Group] = []
+        for number, (name, spot) in enumerate(self.spots.items()):
+            place = self._place_of[name]
+            free = max(0, int(self.room_of_one[place]))
+            hosts = np.array([place], np.int64)
+            found.append(Group(Joint.of([spot]), MACHINE, hosts, free, number))
+        return tuple(found)
 
     def workers(self, ask: Ask, hosts: Ints, slots: Ints) -> int:
         """Return how many workers of one run these hosts take at once, if each takes so many."""

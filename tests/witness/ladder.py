@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from stowplan.model.runs import Run
@@ -76,6 +76,37 @@ def group_of(there: Mapping[str, Place], run: Run, hosts: Collection[str]) -> Gr
 def room_left(
     there: Mapping[str, Place], free: Mapping[str, int], run: Run, hosts: Collection[str]
 ) -> int:
-    """The free GPUs of its group at the start, less the run's own; 0 where it is in no group."""
-    group = group_of(there, run, hosts)
-    return sum(free[name] for name in group.hosts) - run.gpus.count if group.hosts else 0
+    """The free GPUs of its group at the start, less the run's own; 0 where it is in no group.
+
+    Where an assumed InfiniBand and an assumed RoCE fabric both put it on its rung, the less.
+    """
+    groups = [group_of(there, run, hosts).hosts, *_of_other_links(there, run, hosts)]
+    return min(
+        sum(free[name] for name in group) - run.gpus.count if group else 0 for group in groups
+    )
+
+
+def _of_other_links(
+    there: Mapping[str, Place], run: Run, hosts: Collection[str]
+) -> Iterator[frozenset[str]]:
+    """Yield the other sets on its rung that it is in, each joined by a network as slow."""
+    spots = [there[host] for host in sorted(set(hosts))]
+    level = rung_of(spots)
+    if level not in (5, 6):
+        return
+    kept = run.topology.keep_within
+    for link in frozenset.intersection(*(spot.fabrics for spot in spots)) - {link_of(spots)}:
+        joined = {
+            name: spot
+            for name, spot in there.items()
+            if link in spot.fabrics
+            and spot.site == spots[0].site
+            and (level == 6 or spot.rack == spots[0].rack)
+            and (kept in (None, "node") or spot.within(kept) == spots[0].within(kept))
+        }
+        best = link_of(list(joined.values()))
+        is_slow = best is None or best.kind != "infiniband"
+        if rung_of(list(joined.values())) == level and not (
+            run.network.interconnect == "infiniband" and is_slow
+        ):
+            yield frozenset(joined)

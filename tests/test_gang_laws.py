@@ -1,0 +1,147 @@
+"""The laws of runs of several workers: the solver, the audit and the oracle of gangs agree."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, note
+from hypothesis import strategies as st
+
+from stowplan.model.audit import audit
+from stowplan.model.decision import Decision, WaitingRun
+from stowplan.model.snapshot import Snapshot
+from stowplan.solver.cycle import solve
+from tests.gang_oracle import best, best_of, figures, fits_beside
+from tests.gang_strategies import gang_snapshots
+from tests.strategies import examples
+from tests.variations import document_of
+from tests.witness.gang_claims import gang_lies
+
+type Document = dict[str, Any]  # Any: whatever JSON can hold
+
+LONG = examples(int(os.environ.get("STOWPLAN_FUZZ_EXAMPLES", "20000")), is_long=True)
+HELD_BY_QUEUE = {"QUEUED_BEHIND", "NEXT_TO_RUN"}
+
+
+def decision_on(snapshot: Snapshot) -> Decision:
+    """Return the decision; a test that fails shows the snapshot as it could be written."""
+    note(snapshot.model_dump_json(by_alias=True, exclude_defaults=True))
+    return solve(snapshot)
+
+
+def agree(snapshot: Snapshot) -> None:
+    decision = decision_on(snapshot)
+    assert audit(snapshot, decision) == ()
+    assert gang_lies(snapshot, decision) == []
+    found = figures(snapshot, decision)
+    assert found[:2] == best(snapshot)[:2]  # then what starts is settled, and only where is open
+    assert found == best_of(snapshot, placed(decision))
+    for outcome in decision.outcomes:
+        if isinstance(outcome, WaitingRun) and outcome.reason.code not in HELD_BY_QUEUE:
+            assert not fits_beside(snapshot, decision, outcome.run)
+
+
+def placed(decision: Decision) -> set[str]:
+    """Return the runs that a decision places."""
+    return {outcome.run for outcome in decision.outcomes if outcome.outcome == "placed"}
+
+
+def are_told(snapshot: Snapshot) -> None:
+    """Every stage tells the figure that the decision comes to, and proves it."""
+    decision = decision_on(snapshot)
+    true, runs = figures(snapshot, decision), len(placed(decision))
+    wanted = {
+        "place": sum(true.weight),
+        "at_risk": true.at_risk,
+        "rung": true.rungs - runs,  # a run on one machine counts 0
+        "machines": true.workers - runs,
+        "room": true.room,
+        "points": true.points,
+    }
+    stages = {stage.name: stage for stage in decision.solver.stages}
+    for name, value in wanted.items():
+        if name in stages:
+            assert (name, stages[name].objective) == (name, value)
+            assert (name, stages[name].bound) == (name, value)
+
+
+@examples(150)
+@given(gang_snapshots())
+def test_what_is_placed_is_lawful_best_and_told_truly(snapshot: Snapshot) -> None:
+    agree(snapshot)
+
+
+@pytest.mark.long
+@LONG
+@given(gang_snapshots())
+def test_all_witnesses_agree_on_many_snapshots(snapshot: Snapshot) -> None:
+    agree(snapshot)
+
+
+@examples(75)
+@given(gang_snapshots())
+def test_stages_tell_what_they_come_to(snapshot: Snapshot) -> None:
+    are_told(snapshot)
+
+
+@pytest.mark.long
+@LONG
+@given(gang_snapshots())
+def test_stages_tell_what_they_come_to_on_many_snapshots(snapshot: Snapshot) -> None:
+    are_told(snapshot)
+
+
+@examples(75)
+@given(st.data())
+def test_a_looser_rule_of_topology_never_lowers_what_is_placed(data: st.DataObject) -> None:
+    loosen(data)
+
+
+@pytest.mark.long
+@LONG
+@given(st.data())
+def test_a_looser_rule_never_lowers_what_is_placed_on_many_snapshots(data: st.DataObject) -> None:
+    loosen(data)
+
+
+def loosen(data: st.DataObject) -> None:
+    # Patience may wait longer where a looser rule makes a tighter rung possible.
+    snapshot = data.draw(gang_snapshots(without=("patience", "strict")))
+    document = document_of(snapshot)
+    changes = list(loosenings(document))
+    assume(changes)
+    data.draw(st.sampled_from(changes))()
+    before = figures(snapshot, decision_on(snapshot))
+    looser = Snapshot.read(document)
+    assert figures(looser, decision_on(looser)).weight >= before.weight
+
+
+def loosenings(document: Document) -> Iterator[Callable[[], None]]:
+    """Yield a change of the document for each rule of topology that binds and can be loosened."""
+    for run in document["runs"]:
+        for holder, fields in (
+            (run["topology"], ("keep_within", "spread", "min_nodes", "max_nodes")),
+            (run["network"], ("interconnect", "min_gbps")),
+            (run["gpus"], ("min_per_machine", "policy")),
+        ):
+            for field in fields:
+                if holder[field] not in (None, "auto") and run["state"] == "pending":
+                    free = "auto" if field == "interconnect" else None
+                    yield partial(holder.update, {field: free})
+
+
+@examples(75)
+@given(st.data())
+def test_other_names_of_racks_change_nothing(data: st.DataObject) -> None:
+    snapshot = data.draw(gang_snapshots(always=("racks",)))
+    document = document_of(snapshot)
+    names = dict(zip(("r1", "r2", "r3"), data.draw(st.permutations(("z", "r1", "a"))), strict=True))
+    for machine in document["fleet"]["machines"]:
+        if "topology/rack" in machine["labels"]:
+            machine["labels"]["topology/rack"] = names[machine["labels"]["topology/rack"]]
+    other = Snapshot.read(document)
+    assert figures(other, decision_on(other)) == figures(snapshot, decision_on(snapshot))
