@@ -15,7 +15,18 @@ from stowplan.model.snapshot import Snapshot
 MOST_KEPT = 20
 """More kept runs than this are counted, not listed: they are no news."""
 
-_COLUMNS = ("RUN", "OUTCOME", "WHERE", "GPUS", "DEVICES", "POINTS")
+_COLUMNS = ("RUN", "OUTCOME", "WHERE", "GPUS", "DEVICES", "SHAPE", "NETWORK", "POINTS")
+_MONEY = ("USD/H", "USD IN ALL (P90)")
+_NETWORKS = {
+    2: "NVLink",
+    3: "InfiniBand",
+    4: "InfiniBand",
+    5: "RDMA",
+    6: "RDMA",
+    7: "Ethernet",
+    8: "Ethernet",
+}
+"""What joins several machines, by rung."""
 
 
 def add_running(page: Page, decision: Decision, snapshot: Snapshot, *, whole: bool) -> None:
@@ -38,20 +49,26 @@ def add_running(page: Page, decision: Decision, snapshot: Snapshot, *, whole: bo
 
 
 def _add_table(page: Page, rows: Sequence[PlacedRun | StayingRun], money: Money) -> None:
-    """Add the rows; where something costs, with its rate and cost instead of its points."""
+    """Add the rows; where something costs, with its rate and cost instead of its points.
+
+    Shapes and networks are there where a run is on several machines.
+    """
     indexes = _indexes(money.snapshot)
     cells = []
     for outcome in rows:
         told = dict(zip(_COLUMNS, _row(outcome, indexes, page.width), strict=True))
         if money.is_any:
             row = money.row(outcome) if isinstance(outcome, PlacedRun) else ("", "")
-            told |= dict(zip(("USD/H", "USD IN ALL (P90)"), row, strict=True))
+            told |= dict(zip(_MONEY, row, strict=True))
         cells.append(told)
-    names = list(_COLUMNS)
-    if money.is_any:
-        hidden = {"POINTS", *(() if any(told["DEVICES"] for told in cells) else ("DEVICES",))}
-        names = [*(name for name in names if name not in hidden), "USD/H", "USD IN ALL (P90)"]
-    grid = table(names, right=("GPUS", "POINTS", "USD/H", "USD IN ALL (P90)"), whole=("OUTCOME",))
+    hidden = {"POINTS"} if money.is_any else set()
+    for column in ("SHAPE", "NETWORK"):
+        hidden |= set() if any(told[column] for told in cells) else {column}
+    if (money.is_any or "SHAPE" not in hidden) and not any(told["DEVICES"] for told in cells):
+        hidden.add("DEVICES")
+    names = [name for name in (*_COLUMNS, *_MONEY) if name in cells[0] and name not in hidden]
+    whole = ("OUTCOME", "SHAPE")
+    grid = table(names, right=("GPUS", "POINTS", *_MONEY), whole=whole)
     page.add_rows(grid, [[told[name] for name in names] for told in cells], names="WHERE")
 
 
@@ -87,8 +104,19 @@ def _row(outcome: PlacedRun | StayingRun, indexes: Indexes, width: int) -> Seque
         folded(hosts, max(16, width // 4)),
         str(gpus or ""),
         _devices(outcome.workers, indexes) if len(set(hosts)) == 1 and not bought else "",
+        *_joined(outcome),
         points,
     )
+
+
+def _joined(outcome: PlacedRun | StayingRun) -> tuple[str, str]:
+    """Return how a run on several machines is cut, and what joins them: "2 x 8", "NVLink d1"."""
+    if not isinstance(outcome, PlacedRun) or outcome.rung not in _NETWORKS:
+        return "", ""
+    shape = outcome.shape
+    cut = f"{shape.tasks} x {shape.gpus_each}" if shape.gpus_each else str(shape.tasks)
+    network = " ".join(filter(None, (_NETWORKS[outcome.rung], outcome.group)))
+    return cut, printable(network)
 
 
 def _devices(workers: Iterable[Worker], indexes: Indexes) -> str:

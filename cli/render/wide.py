@@ -105,7 +105,17 @@ def _worker(worker: Worker) -> str:
     devices = f": {folded(worker.devices, 400)}" if worker.devices else ""
     if worker.kind == "offering" and worker.devices:  # named after the instance, all of them
         devices = f": {counted(len(worker.devices), 'GPU')}"
-    return f"{element}{worker.host}{devices}"
+    return f"{element}{worker.host}{devices}{_access(worker)}"
+
+
+def _access(worker: Worker) -> str:
+    """Return what a worker gets for its network: "; RDMA on mlx5_[0-7]", or nothing."""
+    got, told = worker.access, ""
+    if got and got.imex_channel is not None:
+        told += f"; IMEX channel {got.imex_channel}"
+    if got and got.rdma_devices:
+        told += f"; RDMA on {folded(got.rdma_devices)}"
+    return told + ("; NCCL without RDMA" if "NCCL_IB_DISABLE" in worker.environment else "")
 
 
 def _value(value: Value) -> str:

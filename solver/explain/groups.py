@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from stowplan.model.reasons import Code, Figure, Reason
-from stowplan.model.topology import Unit
+from stowplan.model.topology import RUNG_WORDS, Unit
 from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.ladder import Group
 from stowplan.solver.options import Options, rung_of
@@ -73,7 +73,8 @@ class Groups:
         until = submitted + dt.timedelta(seconds=run.topology.patience_s)
         left = int((until - self.situation.snapshot.now).total_seconds())
         text = (
-            f"there is room on rung {rung}; for {left:,} s more it waits for rung {self.tightest}"
+            f"there is room on {RUNG_WORDS[rung]} (rung {rung}); for {left:,} s more it waits for "
+            f"{RUNG_WORDS[self.tightest]} (rung {self.tightest})"
         )
         return Reason.of(Code.PATIENCE, text, rung=rung, tightest=self.tightest, seconds=left)
 
@@ -191,10 +192,10 @@ class Groups:
         sites = [group for group in ladder.groups(None) if group.joint.sites == 1]
         if not any(ladder.workers(relaxed, g.hosts, slots[g.hosts]) >= tasks for g in sites):
             return None
-        kind = _kind(ask)
         open_to = [
             group for group in ladder.groups(ask.keep_within) if self.options.allows(ask, group)
         ]
+        kind = _kind(ask, open_to)
         if not open_to:
             text = f"no {kind} joins two machines that could take its workers"
             return Reason.of(Code.TOPOLOGY_NO_ROOM, text, workers=tasks, fit=0)
@@ -202,25 +203,41 @@ class Groups:
             ((ladder.workers(ask, g.hosts, slots[g.hosts]), g) for g in open_to),
             key=lambda pair: (pair[0], -pair[1].rung, -pair[1].number),
         )
+        is_empty = rooms is self.situation.rooms_empty
+        even = ", even if it were empty" if is_empty else ""
         name = best.joint.shared(ask.keep_within) if ask.keep_within else best.joint.name
         text = (
-            f"no {kind} has room for the whole run{self._even_empty(rooms)}: "
+            f"no {kind} has room for the whole run{even}: "
             f"best is {name or 'the one there is'} with {fit:,} of {tasks:,} workers"
         )
-        return Reason.of(Code.TOPOLOGY_NO_ROOM, text, workers=tasks, fit=fit, best=name)
+        return Reason.of(
+            Code.TOPOLOGY_NO_ROOM, text, workers=tasks, fit=fit, best=name, empty=is_empty
+        )
 
-    def _even_empty(self, rooms: Rooms) -> str:
-        return ", even if it were empty" if rooms is self.situation.rooms_empty else ""
 
-
-def _kind(ask: Ask) -> str:
-    """Return what kind of group would have to take the run."""
-    network = {"infiniband": "InfiniBand ", "rdma": "RDMA ", "nvlink": "NVLink "}
+def _kind(ask: Ask, groups: Sequence[Group]) -> str:
+    """Return what kind of group, of those that are open to it, would have to take the run."""
+    if ask.keep_within == "fabric":
+        return f"{_network(ask, groups)}fabric"
     if ask.keep_within is not None:
-        fabric = network.get(ask.interconnect or "", "") if ask.keep_within == "fabric" else ""
-        return f"{fabric}{WORDS[ask.keep_within]}"
-    if ask.interconnect == "nvlink":
-        return "NVLink domain"
-    if ask.interconnect is not None:
-        return f"{network[ask.interconnect]}network"
-    return "site"
+        return WORDS[ask.keep_within]
+    match ask.interconnect:
+        case "nvlink":
+            return "NVLink domain"
+        case "infiniband":
+            return "InfiniBand fabric"
+        case "rdma":
+            return "RDMA network"
+        case None:
+            return "site"
+
+
+def _network(ask: Ask, groups: Sequence[Group]) -> str:
+    """Return of which kind the fabrics are, where all of them are of one."""
+    kinds = {
+        next((own.word for own in joint.fabrics if own.name == joint.unit), "")
+        for joint in (group.joint for group in groups)
+    }
+    if len(kinds) == 1 and (word := next(iter(kinds))):
+        return f"{word} "
+    return {"infiniband": "InfiniBand ", "rdma": "RDMA "}.get(ask.interconnect or "", "")

@@ -1,0 +1,81 @@
+"""What the page tells of runs on several machines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from stowplan.cli.formats import written
+from stowplan.cli.render.words import advice
+from stowplan.model.reasons import Code, Reason
+from stowplan.solver.cycle import solve
+from tests.build import Document, machine, run, snapshot
+from tests.model.audit.standing import port, stands, two_racks
+
+
+def page(machines: list[Document], *runs: Document, form: Any = "table", **more: Any) -> list[str]:
+    s = snapshot(machines, runs, **more)
+    return written(solve(s), s, form).splitlines()
+
+
+def row(lines: list[str], start: str) -> list[str]:
+    return next(line for line in lines if line.startswith(start)).split("  ")
+
+
+def cells(lines: list[str], start: str) -> list[str]:
+    return [cell.strip() for cell in row(lines, start) if cell.strip()]
+
+
+def test_a_run_on_several_machines_is_shown_with_its_shape_and_network() -> None:
+    lines = page(two_racks()[:2], run("x", 16, machines=2))
+    assert cells(lines, "RUN") == ["RUN", "OUTCOME", "WHERE", "GPUS", "SHAPE", "NETWORK", "POINTS"]
+    told = cells(lines, "x ")
+    assert told[-3:] == ["2 x 8", "InfiniBand ib-0/r1", "100.0"]
+
+
+def test_each_network_is_named() -> None:
+    for machines, told in (
+        ([stands(name, domain="d") for name in "ab"], "NVLink d"),
+        ([stands(name, port(), rack="r1") for name in "ab"], "RDMA infiniband/r1"),
+        ([stands(name, port("roce"), fabric="f") for name in "ab"], "RDMA f"),
+        ([stands(name, rack="r1") for name in "ab"], "Ethernet r1"),
+        ([stands(name) for name in "ab"], "Ethernet"),
+    ):
+        assert cells(page(machines, run("x", 16, machines=2)), "x ")[-2] == told
+
+
+def test_beside_runs_on_one_machine_its_row_is_the_only_one_with_a_shape() -> None:
+    lines = page([*two_racks(), machine("m", 4)], run("x", 16, machines=2), run("y", 4))
+    assert "DEVICES" in row(lines, "RUN")
+    assert cells(lines, "y ")[:5] == ["y", "placed", "m", "4", "0-3"]
+    assert len(cells(lines, "y ")) == 6
+
+
+def test_where_no_run_is_on_several_machines_nothing_is_told_of_shapes() -> None:
+    lines = page(two_racks(), run("y", 4), run("e", 8, array={"size": 2}))
+    assert not {"SHAPE", "NETWORK"} & {*cells(lines, "RUN")}
+
+
+def test_where_something_costs_shapes_stand_beside_money() -> None:
+    machines = [each | {"rate_usd_per_hour": "2"} for each in two_racks()]
+    lines = page(machines, run("x", 16, machines=2, expected_duration_s=3600))
+    names = ["RUN", "OUTCOME", "WHERE", "GPUS", "SHAPE", "NETWORK", "USD/H", "USD IN ALL (P90)"]
+    assert cells(lines, "RUN") == names
+
+
+def test_wide_shows_what_each_worker_gets_for_its_network() -> None:
+    for machines, told in (
+        ([stands(name, domain="d") for name in "ab"], "    a: a/[0-7]; IMEX channel 0"),
+        (two_racks()[:2], "    a: a/[0-7]; RDMA on mlx5_0"),
+        ([stands(name) for name in "ab"], "    a: a/[0-7]; NCCL without RDMA"),
+    ):
+        assert told in page(machines, run("x", 16, machines=2), form="wide")
+    assert "    a: a/[0-7]" in page(two_racks()[:1], run("x", 8), form="wide")
+
+
+def test_what_to_do_is_told_of_a_run_that_has_no_room_together() -> None:
+    def told(code: Code, **numbers: Any) -> str:
+        return advice(Reason.of(code, "no", **numbers))
+
+    assert told(Code.TOPOLOGY_NO_ROOM, empty=False) == "wait, or relax the rule"
+    assert told(Code.TOPOLOGY_NO_ROOM, empty=True) == "relax the rule"
+    assert told(Code.SITE_SPAN) == "wait for room in one site, or ask for less"
