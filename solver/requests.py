@@ -57,8 +57,7 @@ def requests_of(snapshot: Snapshot, eligibility: Eligibility, profile: Profile) 
         if reason:
             refused[run.name] = reason
         else:
-            one = ask(Shape(1, run.gpus.count, may_share=False))
-            asked.append(Asked(run, _explained(ways, one, empty), ways))
+            asked.append(Asked(run, _explained(ways, empty), ways))
     return Requests(asked, refused)
 
 
@@ -73,12 +72,12 @@ def _everywhere(ask: Ask, empty: Rooms) -> int:
     )
 
 
-def _explained(ways: tuple[Ask, ...], one: Ask, empty: Rooms) -> Ask:
+def _explained(ways: tuple[Ask, ...], empty: Rooms) -> Ask:
     """Return the shape for which reasons are told, of those that are open: the fewest workers that
-    fit in the empty fleet, wherever its machines stand; else all of it as one worker."""
+    fit in the empty fleet, wherever its machines stand; else the fewest."""
     if len(ways) == 1:
         return ways[0]
-    return next((way for way in ways if empty.fits(way)), one)
+    return next((way for way in ways if empty.fits(way)), ways[0])
 
 
 def is_in_place(run: Run) -> bool:

@@ -4,7 +4,7 @@ from stowplan.model.decision import StayingRun
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
 from tests.build import Document, machine, run, running, snapshot
-from tests.solver.cycles import asked_of, outcome_of, told
+from tests.solver.cycles import asked_of, headline, outcome_of, told
 
 
 def _asked(s: Snapshot) -> list[str]:
@@ -120,3 +120,29 @@ def test_mode_all_counts_only_machines_of_the_pools() -> None:
     s = snapshot(machines, [run("a", workspace="w", node_selection={"mode": "all"})], policy=policy)
     [ask] = [each.ask for each in asked_of(s)[1].asked]
     assert ask.tasks == 2
+
+
+def _explained(s: Snapshot) -> tuple[int | None, int]:
+    """The shape for which reasons are told of the only run."""
+    [asked] = asked_of(s)[1].asked
+    return asked.ask.tasks, asked.ask.gpus
+
+
+def test_reasons_are_told_for_the_fewest_workers_that_fit_the_empty_fleet() -> None:
+    homes = [machine(name, 2) for name in "mno"]
+    assert _explained(snapshot(homes, [run("a", 6, topology={})])) == (3, 2)
+    held = [running("x", ("m", 2)), running("y", ("n", 2))]
+    s = snapshot(homes, [*held, run("a", 4, topology={})])
+    assert _explained(s) == (2, 2)
+
+
+def test_reasons_are_told_for_a_shape_that_is_open_where_none_fits() -> None:
+    # All of it would be on m, but the run wants two machines at least, in one rack.
+    asked = run("a", 4, topology={"min_nodes": 2, "keep_within": "rack"})
+    s = snapshot([machine("m", 4), machine("n", 2)], [asked])
+    assert _explained(s) == (2, 2)
+    assert headline(s, "a") == (
+        Code.TOPOLOGY_UNLABELLED,
+        "on all 2 machines: not known in which rack it is, for keep_within: rack",
+        {"rule": "keep_within", "unit": "rack"},
+    )
