@@ -31,11 +31,28 @@ def goals(choices: Choices) -> Iterator[Sought]:
     """Yield the rungs, the machines, and the room left, each over all that starts."""
     yield Sought("rung", total(choices.starts(e) * rungs(e) for e in choices.classes), 0)
     yield Sought("machines", total(choices.starts(e) * machines(e) for e in choices.classes), 0)
+    yield Sought("room", room(choices), 0)
+
+
+def room(choices: Choices) -> Sum:
+    """Return the room left: of a run of several workers in its group, of others where each is."""
     left = [choices.starts(e) * room_left(e) for e in choices.classes if e.group]
     for each in choices.signatures:
         if each.classes[0].group is None and each.ask.tasks == 1:
             left.append(choices.weighed(each, lambda index: room_of_one(choices.grid, index)))
-    yield Sought("room", total(left), 0)
+    return total(left)
+
+
+def least_room(layout: Layout) -> int:
+    """Return how little room what starts could leave, each run alone where it leaves the least."""
+    least = 0
+    for index, (each, started) in enumerate(zip(layout.grid.classes, layout.started, strict=True)):
+        runs = sum(started)
+        if runs and each.group is not None:
+            least += runs * room_left(each)
+        elif runs and each.ask.tasks == 1:
+            least += runs * int(room_of_one(layout.grid, index).min())
+    return least
 
 
 def rungs(each: RunClass) -> int:

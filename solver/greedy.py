@@ -172,11 +172,15 @@ def _largest_first(candidate: _Candidate) -> tuple[float, ...]:
 def fullest_first(layout: Layout, index: int, at: Ints | slice = ALL) -> Ints:
     """Hosts without GPUs at risk, then with the least left over; CPU work spares GPUs.
 
-    `at` are the positions to order, among the class's hosts.
+    A worker that is alone goes to NVLink domains last, to those with the least room. `at` are the
+    positions to order, among the class's hosts.
     """
     hosts, gpus = layout.grid.where[index][at], layout.grid.classes[index].ask.gpus
     free, cores = layout.free[hosts], layout.room[CORES, hosts]
     best = _best_first(layout, index, at)
+    ladder = layout.grid.eligibility.ladder
+    if layout.grid.classes[index].ask.tasks == 1 and ladder.has_domains:
+        best = (np.maximum(0, ladder.room_of_one[hosts]), *best)
     if gpus:
         return np.lexsort((cores, free, free % gpus, layout.sound[hosts] < gpus, *best))
     return np.lexsort((cores, free, layout.grid.devices[hosts] > 0, *best))

@@ -133,6 +133,11 @@ class Ladder:
         return self._units[kind]
 
     @cached_property
+    def has_domains(self) -> bool:
+        """Whether any machines are in NVLink domains."""
+        return bool((self.room_of_one >= 0).any())
+
+    @cached_property
     def room_of_one(self) -> Ints:
         """By host: the free GPUs of the NVLink domain that it is in, within its site; else -1."""
         found = np.full(len(self.hosts), -1, np.int64)

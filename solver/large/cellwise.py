@@ -8,10 +8,11 @@ until the bound or a limit. Which runs start is then settled; the later stages m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from stowplan.solver import points
+from stowplan.model.decision import Stage
+from stowplan.solver import climbing, points
 from stowplan.solver.cells import MOST_CELLS, Cell, apart, binding, merged, signatures
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
@@ -35,6 +36,8 @@ HOST_BY_HOST = 4000
 """Variables up to which place is also searched host by host, where cells don't settle it."""
 WORTHWHILE, SLOW = 0.001, 3
 """Points are sought until so many neighbourhoods in a row each bring less than this share."""
+SLOW_TO_LEAVE = 6
+"""And so many where NVLink domains are to be left."""
 
 
 class Cellwise:
@@ -58,14 +61,17 @@ class Cellwise:
         self._place()
         return self.finished()
 
-    def finished(self, least: int | None = None) -> Layout:
+    def finished(self, least: int | None = None, climbed: Sequence[Stage] = ()) -> Layout:
         """Return the layout after the stages that come after place.
 
-        `least` is how few GPUs at risk could do in groups other than those of the grid.
+        `least` is how few GPUs at risk could do in groups other than those of the grid; `climbed`
+        the account of how these groups were chosen.
         """
         if any(each is not None for each in self.grid.appraisals):
             self._settle_value()
         self._spare_at_risk(least)
+        self.chain.stages.extend(climbed)
+        self._leave_domains()
         self._earn_points()
         if any(self.layout.references):
             self._suit_offerings()
@@ -199,6 +205,25 @@ class Cellwise:
             self._report("at_risk", tally)
             if tally.objective <= tally.bound or gain.is_whole:
                 return
+
+    def _leave_domains(self) -> None:
+        """Leave little room in NVLink domains, a few hosts at a time, as long as that brings
+        enough; their groups are chosen already where runs have several workers."""
+        tally = Tally("room", climbing.of_layout(self.layout)[2], climbing.least_room(self.layout))
+        if not tally.objective:
+            return
+        slow = 0
+        if tally.objective > tally.bound:
+            for gain in self._neighbourhoods("room", tally).leave_domains():
+                slow = 0 if gain.amount > WORTHWHILE * tally.objective else slow + 1
+                tally.objective -= gain.amount
+                if gain.is_whole:
+                    tally.bound = max(tally.bound, gain.found.bound)
+                self._report("room", tally)
+                if slow == SLOW_TO_LEAVE or gain.is_whole or tally.objective <= tally.bound:
+                    break
+        tally.proven = tally.objective == tally.bound
+        self.chain.stages.append(tally.stage())
 
     def _earn_points(self) -> None:
         """Earn more points, a few hosts at a time, as long as that brings enough."""

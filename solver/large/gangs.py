@@ -48,13 +48,11 @@ class Gangwise:
         built = self._wheel.tighter(spin, counts)
         spent = time.monotonic() - began
         layout = self._inside_groups(built)
-        before = len(self.chain.stages)
         rest = Cellwise(layout.grid, self.limits, self.chain, layout)
-        layout = rest.finished(least_at_risk(self._choices, built.layout))
-        stages = self.chain.stages
-        at = [stage.name for stage in stages].index("points", before)
-        stages[at:at] = _climbed(layout, self.options, spent)
-        return layout
+        return rest.finished(
+            least_at_risk(self._choices, built.layout),
+            list(_climbed(layout, self.options, spent)),
+        )
 
     @cached_property
     def _choices(self) -> Choices:
@@ -152,8 +150,8 @@ def _counted(choices: Choices, started: Sequence[Sequence[int]]) -> tuple[Counts
 
 
 def _climbed(layout: Layout, options: Options, spent: float) -> Iterator[Stage]:
-    """Yield the account of the rungs, the machines and the room left, with what each run could
-    have at best alone as the bound; `spent` are the seconds that all took together."""
+    """Yield the account of the rungs and the machines, with what each run could have at best alone
+    as the bound; `spent` are the seconds that both took together."""
     least = [0, 0]
     for each, counts in zip(layout.grid.classes, layout.started, strict=True):
         runs = sum(counts)
@@ -161,8 +159,8 @@ def _climbed(layout: Layout, options: Options, spent: float) -> Iterator[Stage]:
             ways = options.ways(each)
             least[0] += runs * min((rung_of(group) - 1 for _, group in ways), default=0)
             least[1] += runs * min(((ask.tasks or 1) - 1 for ask, _ in ways), default=0)
-    names = ("rung", "machines", "room")
-    for name, value, bound in zip(names, climbing.of_layout(layout), (*least, 0), strict=True):
+    rung, machines, _ = climbing.of_layout(layout)
+    for name, value, bound in (("rung", rung, least[0]), ("machines", machines, least[1])):
         tally = Tally(name, value, min(value, bound), since=time.monotonic() - spent)
         spent = 0.0
         tally.proven = value == bound

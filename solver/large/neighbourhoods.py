@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from stowplan.solver import points
+from stowplan.solver import climbing, points
 from stowplan.solver.bound import weight
 from stowplan.solver.cells import apart, signatures
 from stowplan.solver.chain import Chain, Tally
@@ -112,14 +112,29 @@ class Neighbourhoods:
                 group,
                 lambda choices: summed(choices, regret),
                 False,
-                keep=lambda choices: summed(choices, wishes) * -1,
+                keep=(lambda choices: summed(choices, wishes) * -1,),
             )
 
-    def earn_points(self) -> Iterator[Gain]:
-        """Earn more points, for the same runs and no more GPUs at risk, on all hosts in turn."""
-        turns = in_turn(self.hosts, self.layout.grid, self.draw)
+    def leave_domains(self) -> Iterator[Gain]:
+        """Leave less room in the NVLink domains of single workers, for no more GPUs at risk: where
+        most is left, and on hosts in no domain or in fuller ones."""
+        ladder = self.layout.grid.eligibility.ladder
+        rooms = np.maximum(0, ladder.room_of_one[self.hosts]).astype(np.float64)
+        rooms /= max(1.0, rooms.max(initial=0.0))
         while self._goes_on():
-            yield self._solve(next(turns), points.objective, True, keep=Choices.at_risk_taken)
+            there = [sum(self.layout.there[host].values()) for host in self.hosts]
+            group = wanted(
+                self.hosts, rooms * np.minimum(there, 1), self.hosts, 1 - rooms, self.draw
+            )
+            yield self._solve(group, climbing.room, False, keep=(Choices.at_risk_taken,))
+
+    def earn_points(self) -> Iterator[Gain]:
+        """Earn more points, for the same runs, no more GPUs at risk and no more room left in NVLink
+        domains, on all hosts in turn."""
+        turns = in_turn(self.hosts, self.layout.grid, self.draw)
+        kept = (Choices.at_risk_taken, climbing.room)
+        while self._goes_on():
+            yield self._solve(next(turns), points.objective, True, keep=kept)
 
     def _goes_on(self) -> bool:
         """Whether there are hosts, and some of the stage's share of time; else says what ended."""
@@ -136,13 +151,13 @@ class Neighbourhoods:
         terms_of: Callable[[Choices], Sum],
         maximise: bool,
         joining: Collection[int] | None = None,
-        keep: Callable[[Choices], Sum] | None = None,
+        keep: Sequence[Callable[[Choices], Sum]] = (),
         deterministic: float = EACH,
     ) -> Gain:
         """Solve for these hosts, and take what is found.
 
-        Without `joining`, as many runs of each class start as before; what `keep` gives doesn't
-        rise.
+        Without `joining`, as many runs of each class start as before; nothing that `keep` gives
+        rises.
         """
         layout = self.layout
         members = {index for host in hosts for index, _ in layout.on(host)} | set(joining or ())
@@ -158,8 +173,8 @@ class Neighbourhoods:
         # A share of a sum in which the highest tier counts a million times is no measure.
         gap = self._limits.gap if joining is None else 0.0
         hint = values_of(choices, layout)
-        kept = keep(choices) if keep else ZERO
-        also = [kept <= kept.at(hint)] if keep else []
+        kept = [each(choices) for each in keep]
+        also = [each <= each.at(hint) for each in kept if each.terms]
         also += rows(choices, layout.references) if any(layout.references) else []
         found = search(
             choices.program,
@@ -173,7 +188,8 @@ class Neighbourhoods:
         before = layout.weights()
         settle(choices, found.values, layout)
         for index in members if joining is not None else ():
-            layout.start_oldest(index, sum(layout.started[index]))
+            if layout.grid.classes[index].option is None:
+                layout.start_oldest(index, sum(layout.started[index]))
         if layout.weights() < before:
             settle(choices, hint, layout)
             found = replace(found, values=hint, objective=goal.terms.at(hint), status="FEASIBLE")

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from stowplan.solver.asks import Ask
 from stowplan.solver.large.turns import Built, Standing, Turn, Turns
 
 TRIES = 60
-"""How often a fleet of `HOSTS` hosts is filled anew until all start that are to."""
+"""How often a fleet of `HOSTS` hosts is filled anew until all start that are to; and as often for
+tighter groups."""
 HOSTS = 1250
 FEWEST = 10
 """How often a larger one is filled at least."""
@@ -44,11 +45,6 @@ class Wheel:
     turns: Turns
     draw: random.Random
     is_over: Callable[[], bool]
-    tries: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Have fewer tries on more hosts, and so as much work."""
-        self.tries = max(FEWEST, TRIES * HOSTS // max(1, self.turns.hosts))
 
     def started(self, counts: Counts, shapes: Shapes) -> Spin:
         """Return the best found of orders in which so many runs start.
@@ -67,7 +63,7 @@ class Wheel:
         best, order = spin.built, list(spin.order)
         order += [turn for turn in self.turns.in_line if turn not in set(order)]
         reached = best.standing()
-        for _ in range(self.tries):
+        for _ in range(self._tries):
             lost = [(berth.turn, self.turns.lost(berth)) for berth in best.berths]
             loose = [(turn, much) for turn, much in lost if much > 0]
             if not loose or self.is_over():
@@ -86,6 +82,11 @@ class Wheel:
                 tried = _earlier(tried, built)
         return best
 
+    @property
+    def _tries(self) -> int:
+        """How many there are: fewer on more hosts, for as much work."""
+        return max(FEWEST, TRIES * HOSTS // max(1, self.turns.hosts))
+
     def _at_first(self, counts: Counts) -> list[Turn]:
         """Return an order: those of one worker with few hosts, the largest of several, the rest."""
 
@@ -102,7 +103,7 @@ class Wheel:
     def _all_started(self, first: Spin, counts: Counts) -> Spin:
         """Return the best of some orders, the last of which is one in which all start."""
         best, order = first, first.order
-        for _ in range(self.tries):
+        for _ in range(self._tries):
             spin = Spin(order, first.shapes, self.turns.built(order, counts, first.shapes))
             best = max(best, spin, key=standing)
             if not spin.built.missing or self.is_over():
