@@ -151,4 +151,4 @@ def rung_of(group: Group | None) -> int:
 
 def _rank(way: Way) -> tuple[int, int, int]:
     ask, group = way
-    return (rung_of(group), ask.tasks or 0, group.free if group else 0)
+    return (rung_of(group), ask.tasks or 0, group.left(ask.all_gpus) if group else 0)
