@@ -4,6 +4,7 @@ from typing import Any
 
 from stowplan.model.reasons import Code
 from tests.build import Document, machine, market, offering, run, snapshot, wants
+from tests.model.audit.standing import stands
 from tests.solver.cycles import blames, headline, outcome_of, placed, places, starts, told, waits
 
 
@@ -118,3 +119,35 @@ def test_mode_all_means_machines_and_never_offerings() -> None:
 def test_an_array_of_single_workers_is_on_offerings() -> None:
     s = market(offering("o", available=9), runs=[wants("a") | {"array": {"size": 3}}])
     assert places(s) == {"a": ["o#1", "o#2", "o#3"]}
+
+
+def _wide(name: str, gpus: int, **topology: Any) -> Document:
+    return run(name, gpus, topology=topology)
+
+
+def test_a_run_starts_in_one_shape_on_one_group() -> None:
+    # 8 GPUs: 4 + 4 in a rack, or 8 x 1 over the site; never some of both.
+    machines = [stands(name, gpus=4, rack="r") for name in "ab"]
+    machines += [stands(name, gpus=1) for name in "cdefghij"]
+    s = snapshot(machines, [_wide("r", 8)])
+    assert (sorted(places(s)["r"]), placed(s, "r").shape.gpus_each) == (["a", "b"], 4)
+
+
+def test_two_gangs_that_each_fit_and_do_not_fit_together_are_none_half_placed() -> None:
+    machines = [stands(name, rack="r") for name in "abd"]
+    s = snapshot(machines, [_wide("p", 16, min_nodes=2), _wide("q", 16, min_nodes=2)])
+    assert [len(hosts) for hosts in places(s).values()] == [2]
+
+
+def test_a_run_is_cut_smaller_where_larger_workers_find_no_room() -> None:
+    machines = [stands(name, gpus=2) for name in "abde"]
+    s = snapshot(machines, [_wide("r", 8)])
+    assert (placed(s, "r").shape.tasks, placed(s, "r").shape.gpus_each) == (4, 2)
+    s = snapshot(machines, [_wide("r", 6, max_nodes=2)])
+    assert starts(s) == set()
+
+
+def test_runs_alike_may_be_cut_each_in_its_own_way() -> None:
+    machines = [stands("a", gpus=4), stands("b", gpus=2), stands("d", gpus=2)]
+    found = places(snapshot(machines, [_wide("p", 4), _wide("q", 4)]))
+    assert sorted(sorted(hosts) for hosts in found.values()) == [["a"], ["b", "d"]]
