@@ -54,6 +54,14 @@ def gang_snapshots(
     return Snapshot.read(writer.document(max_machines, max_runs))
 
 
+@st.composite
+def machines(draw: st.DrawFn, name: str) -> Document:
+    """Return a machine that stands anywhere, and has no label of a fabric."""
+    features = {feature for feature in PLACES if draw(st.booleans())} - {"fabrics"}
+    written = _Writer(draw, features | {"mixed"}).machine(0)
+    return written | {"name": name}
+
+
 class _Writer:
     """Writes the parts of one snapshot's document."""
 
