@@ -51,7 +51,7 @@ def add_running(page: Page, decision: Decision, snapshot: Snapshot, *, whole: bo
 def _add_table(page: Page, rows: Sequence[PlacedRun | StayingRun], money: Money) -> None:
     """Add the rows; where something costs, with its rate and cost instead of its points.
 
-    Shapes and networks are there where a run is on several machines.
+    Shapes and networks are there where a run with GPUs is on several machines.
     """
     indexes = _indexes(money.snapshot)
     cells = []
@@ -62,9 +62,10 @@ def _add_table(page: Page, rows: Sequence[PlacedRun | StayingRun], money: Money)
             told |= dict(zip(_MONEY, row, strict=True))
         cells.append(told)
     hidden = {"POINTS"} if money.is_any else set()
-    for column in ("SHAPE", "NETWORK"):
-        hidden |= set() if any(told[column] for told in cells) else {column}
-    if (money.is_any or "SHAPE" not in hidden) and not any(told["DEVICES"] for told in cells):
+    has_gangs = any(" x " in told["SHAPE"] for told in cells)
+    if not has_gangs:
+        hidden |= {"SHAPE", "NETWORK"}
+    if (money.is_any or has_gangs) and not any(told["DEVICES"] for told in cells):
         hidden.add("DEVICES")
     names = [name for name in (*_COLUMNS, *_MONEY) if name in cells[0] and name not in hidden]
     whole = ("OUTCOME", "SHAPE")

@@ -61,12 +61,26 @@ def advice(reason: Reason) -> str:
             return "wait until it is cheaper, or estimate it again"
         case Code.SITE_SPAN, Action.RELAX_RULE:
             return "wait for room in one site, or ask for less"
-        case Code.TOPOLOGY_NO_ROOM, Action.RELAX_RULE if reason.numbers.get("empty") is False:
-            return "wait, or relax the rule"
+        case Code.TOPOLOGY_NO_ROOM, Action.RELAX_RULE:
+            return _relax(reason)
+        case Code.NO_RDMA, Action.RELAX_RULE:
+            return "look at the ports, or ask for another network"
+        case Code.RDMA_TOO_SLOW, Action.RELAX_RULE:
+            return "lower its min_gbps"
+        case Code.PATIENCE, Action.WAIT:
+            return "wait, or lower its patience_s"
         case _, Action.ADD_CAPACITY if reason.code.startswith("INSUFFICIENT_"):
             return "ask for less, or add a larger machine"
         case _:
             return ACTIONS[reason.action]
+
+
+def _relax(reason: Reason) -> str:
+    """Return what to do where no group has room: wait, if it could have, or relax its rules."""
+    rules = reason.numbers.get("rules")
+    named = " or ".join(printable(rule) for rule in rules) if isinstance(rules, tuple) else ""
+    waits = "wait, or " if reason.numbers.get("empty") is False else ""
+    return f"{waits}relax {named or 'the rule'}"
 
 
 def stopped(limit: str) -> str:

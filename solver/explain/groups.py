@@ -21,6 +21,9 @@ from stowplan.solver.rooms import Ints, Rooms
 from stowplan.solver.rules.keep_within import WORDS
 from stowplan.solver.situation import Situation
 
+_JOINING = ("keep_within", "spread", "interconnect")
+"""Rules that narrow the groups on which a run could be."""
+
 
 @dataclass(frozen=True)
 class Groups:
@@ -210,9 +213,9 @@ class Groups:
             f"no {kind} has room for the whole run{even}: "
             f"best is {name or 'the one there is'} with {fit:,} of {tasks:,} workers"
         )
-        return Reason.of(
-            Code.TOPOLOGY_NO_ROOM, text, workers=tasks, fit=fit, best=name, empty=is_empty
-        )
+        rules = tuple(rule for rule in _JOINING if getattr(ask, rule))
+        figures: dict[str, Figure] = {"best": name, "empty": is_empty, "rules": rules}
+        return Reason.of(Code.TOPOLOGY_NO_ROOM, text, workers=tasks, fit=fit, **figures)
 
 
 def _kind(ask: Ask, groups: Sequence[Group]) -> str:

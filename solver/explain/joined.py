@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from stowplan.model.decision import Got
 from stowplan.model.runs import Run
-from stowplan.model.topology import RDMA_WORDS, Joint, Spot, Unit
+from stowplan.model.topology import MACHINE, RDMA_WORDS, RUNG_WORDS, Joint, Spot, Unit
 from stowplan.model.workers import Wiring
 from stowplan.solver.asks import Ask
 from stowplan.solver.decode import Seat
@@ -111,9 +111,9 @@ def _shape(run: Run, ask: Ask, workers: int) -> _Told:
 def _patience(run: Run, ask: Ask, joint: Joint | None) -> _Told:
     if not run.topology.patience_s or ask.array:
         return
-    got = joint.words if joint else "on one machine"
-    over = ", the tightest it could get" if ask.is_patient else "; its patience is over"
-    yield "patience", f"{run.topology.patience_s:,} s", f"{got}{over}"
+    rung = joint.rung if joint else MACHINE
+    over = "the tightest it could get" if ask.is_patient else "after its patience"
+    yield "patience", f"{run.topology.patience_s:,} s", f"{RUNG_WORDS[rung]} (rung {rung}), {over}"
 
 
 def _counted(number: int, noun: str) -> str:

@@ -50,8 +50,9 @@ def test_beside_runs_on_one_machine_its_row_is_the_only_one_with_a_shape() -> No
     assert len(cells(lines, "y ")) == 6
 
 
-def test_where_no_run_is_on_several_machines_nothing_is_told_of_shapes() -> None:
-    lines = page(two_racks(), run("y", 4), run("e", 8, array={"size": 2}))
+def test_where_no_run_with_gpus_is_on_several_machines_nothing_is_told_of_shapes() -> None:
+    others = run("y", 4), run("e", 8, array={"size": 2}), run("c", machines=2)
+    lines = page(two_racks(), *others)
     assert not {"SHAPE", "NETWORK"} & {*cells(lines, "RUN")}
 
 
@@ -76,6 +77,11 @@ def test_what_to_do_is_told_of_a_run_that_has_no_room_together() -> None:
     def told(code: Code, **numbers: Any) -> str:
         return advice(Reason.of(code, "no", **numbers))
 
-    assert told(Code.TOPOLOGY_NO_ROOM, empty=False) == "wait, or relax the rule"
-    assert told(Code.TOPOLOGY_NO_ROOM, empty=True) == "relax the rule"
+    waits = {"empty": False, "rules": ("keep_within", "interconnect")}
+    assert told(Code.TOPOLOGY_NO_ROOM, **waits) == "wait, or relax keep_within or interconnect"
+    assert told(Code.TOPOLOGY_NO_ROOM, empty=True, rules=("spread",)) == "relax spread"
+    assert told(Code.TOPOLOGY_NO_ROOM) == "relax the rule"
     assert told(Code.SITE_SPAN) == "wait for room in one site, or ask for less"
+    assert told(Code.NO_RDMA) == "look at the ports, or ask for another network"
+    assert told(Code.RDMA_TOO_SLOW) == "lower its min_gbps"
+    assert told(Code.PATIENCE) == "wait, or lower its patience_s"

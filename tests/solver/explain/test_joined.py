@@ -113,15 +113,15 @@ def test_bounds_of_the_shape_are_told_with_what_came_of_them() -> None:
 
 def test_patience_is_told_with_the_network_that_it_came_to() -> None:
     still = gang(topology={"patience_s": 60}, submitted_at=after(-59))
-    told = "on InfiniBand fabric ib-0, rack r1, the tightest it could get"
+    told = "one InfiniBand fabric in one rack (rung 3), the tightest it could get"
     assert got(two_racks()[:2], still) == {"patience": ("60 s", told)}
     over = gang(topology={"patience_s": 3600}, submitted_at=after(-3600))
     apart = [two_racks()[0], *two_racks()[2:]]
-    told = "on InfiniBand fabric ib-0; its patience is over"
+    told = "one InfiniBand fabric (rung 4), after its patience"
     others = running("b", ("d", 8))
     assert got(apart, over, others) == {"patience": ("3,600 s", told)}
     alone = gang(8, topology={"patience_s": 60})
-    told = "on one machine, the tightest it could get"
+    told = "one machine (rung 1), the tightest it could get"
     assert got([machine("m", 8)], alone) == {"patience": ("60 s", told)}
 
 
