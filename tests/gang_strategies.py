@@ -171,7 +171,7 @@ class _Writer:
         seats: list[Document] = []
         for machine in machines:
             ids = [f"{machine['name']}/{index}" for index in range(len(machine["devices"]))]
-            if (ids or self.chance(2)) and self.chance(5):
+            if (ids or self.chance(2)) and self.chance(8 if "patience" in self.features else 5):
                 held = ids[: self.one((1, 2, 4))] if self.chance(7) else ids[-1:]
                 seats.append({"host": machine["name"], "devices": held})
         state = self.one(("running", "running", "starting", "stopped"))
@@ -255,8 +255,8 @@ class _Writer:
             topology["keep_within"] = self.one(("rack", "fabric", "nvlink_domain", "node"))
         if self.has("spread", 4):
             topology["spread"] = self.one(("node", "rack", "fabric"))
-        if self.has("patience", 6):
-            topology["patience_s"] = self.one((3600, 3601, 20_000))
+        if self.has("patience", 8):
+            topology["patience_s"] = self.one((20_000, 3600, 3601))
         if topology:
             written["topology"] = topology
         network: Document = {}
