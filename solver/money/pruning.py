@@ -1,8 +1,10 @@
 """Pruning: offerings that no run needs, for a host that is no worse is always left to it.
 
 Exact: of a class's hosts from the best on, instances of offerings are counted until they hold as
-many workers as could want them. Where a purse can run short only those count that cost no more
-either. What lies within the band of the last one is kept, so that later stages have
+many workers as could want what is kept of them. Of classes whose purses can run short all workers
+count, and only hosts that cost no more either. What is kept grows until it is enough for what is
+kept: then whoever is elsewhere can be moved there, one after the other, and whoever is there
+already can stay. What lies within the band of the last one is kept, so that later stages have
 their choice.
 """
 
@@ -19,66 +21,76 @@ from stowplan.solver.money.prices import Bools, Ints
 
 COMPARED = 500
 """Classes up to which it is found which of them could want the same hosts."""
-ROUNDS = 4
-"""How often the runs that could want the same hosts are counted anew."""
+ROUNDS = 16
+"""How often that is found anew; then every class is left a host by all others."""
 
 
 def pruned(grid: Grid) -> Grid:
     """Return the grid without hosts that no class needs."""
-    appraisals = grid.appraisals
-    if all(each is None for each in appraisals):
+    if all(each is None for each in grid.appraisals):
         return grid
-    kept = [np.ones(len(there), np.bool_) for there in grid.where]
-    for _ in range(ROUNDS):
-        rivals = _rivals(grid, kept)
-        found = [
-            there if each is None else _kept(grid, index, each, int(rivals[index]), by_cost=False)
-            for index, (each, there) in enumerate(zip(appraisals, kept, strict=True))
-        ]
-        is_done = all((a == b).all() for a, b in zip(found, kept, strict=True))
-        kept = found
-        if is_done:
-            break
-    for index in _short_of_money(grid, kept):
-        each = appraisals[index]
-        if each is not None:
-            rivals_of_all = sum(own.count * (own.ask.tasks or 0) for own in grid.classes)
-            kept[index] |= _kept(grid, index, each, rivals_of_all, by_cost=True)
-    return grid.narrowed([np.nonzero(own)[0] for own in kept])
-
-
-def _rivals(grid: Grid, kept: Sequence[Bools]) -> Ints:
-    """Return for each class how many workers, its own too, could want hosts that it keeps."""
+    ranked = [None if each is None else _Ranked(grid, each) for each in grid.appraisals]
     workers = np.array([each.count * (each.ask.tasks or 0) for each in grid.classes], np.int64)
+    everyone = int(workers.sum())
+    rivals, short, rounds = workers, frozenset[int](), 0
+    while True:
+        kept = [
+            np.ones(len(there), np.bool_)
+            if each is None
+            else each.kept(everyone if index in short else int(rivals[index]), index in short)
+            for index, (each, there) in enumerate(zip(ranked, grid.where, strict=True))
+        ]
+        rounds += 1
+        found = _rivals(grid, kept, workers) if rounds < ROUNDS else rivals * 0 + everyone
+        poor = short | _short_of_money(grid, kept, workers)
+        if (found == rivals).all() and poor == short:
+            return grid.narrowed([np.nonzero(own)[0] for own in kept])
+        rivals, short = found, poor
+
+
+class _Ranked:
+    """The hosts of a class from the best on, with the instances that each of them has."""
+
+    def __init__(self, grid: Grid, each: Appraisal) -> None:
+        self.each, self.order = each, each.order()
+        self.offered = grid.offered[each.hosts][self.order]
+        self.instances = np.where(self.offered, grid.instances[each.hosts][self.order], 0)
+        self.held = np.cumsum(self.instances)
+        self._found: tuple[tuple[int, bool], Bools] | None = None
+
+    def kept(self, rivals: int, by_cost: bool) -> Bools:
+        """Return which hosts are kept, where so many workers could want them."""
+        if self._found is None or self._found[0] != (rivals, by_cost):
+            kept = np.zeros(len(self.order), np.bool_)
+            kept[self.order] = self._kept(rivals, by_cost)
+            self._found = (rivals, by_cost), kept
+        return self._found[1]
+
+    def _kept(self, rivals: int, by_cost: bool) -> Bools:
+        each, order = self.each, self.order
+        kept = ~self.offered
+        enough = int(np.searchsorted(self.held, rivals))  # the last that is needed
+        kept[: enough + 1] = True
+        if enough < len(order):
+            if by_cost:
+                kept |= _cheaper(each.cost[order], self.instances, enough + 1, rivals)
+            last = order[enough]
+            limit = each.limit(int(each.tier[last]), int(each.measure[last]))
+            kept |= (each.tier[order] == each.tier[last]) & (each.measure[order] <= limit)
+        return kept
+
+
+def _rivals(grid: Grid, kept: Sequence[Bools], workers: Ints) -> Ints:
+    """Return for each class how many workers, its own too, could want hosts that it keeps."""
     if len(workers) > COMPARED:
         return np.full(len(workers), workers.sum(), np.int64)
     wants = np.zeros((len(grid.classes), len(grid.hosts)), np.bool_)
     for index, (there, own) in enumerate(zip(grid.where, kept, strict=True)):
         wants[index, there[own]] = True
-    wants &= grid.offered
+    wants = wants[:, grid.offered & wants.any(axis=0)]
     touching = (wants.astype(np.float32) @ wants.T.astype(np.float32)) > 0
     rivals: Ints = touching @ workers
     return np.maximum(rivals, workers)
-
-
-def _kept(grid: Grid, index: int, each: Appraisal, rivals: int, *, by_cost: bool) -> Bools:
-    """Return which of a class's hosts are kept, where so many workers could want them."""
-    order = each.order()
-    offered = grid.offered[each.hosts][order]
-    instances = np.where(offered, grid.instances[each.hosts][order], 0)
-    kept_in_order = ~offered
-    enough = int(np.searchsorted(np.cumsum(instances), rivals))  # the last that is needed
-    kept_in_order[: enough + 1] = True
-    if by_cost and enough < len(order):
-        cost = each.cost[order]
-        kept_in_order |= _cheaper(cost, instances, enough + 1, rivals)
-    if enough < len(order):
-        last = order[enough]
-        limit = each.limit(int(each.tier[last]), int(each.measure[last]))
-        kept_in_order |= (each.tier[order] == each.tier[last]) & (each.measure[order] <= limit)
-    kept = np.zeros(len(order), np.bool_)
-    kept[order] = kept_in_order
-    return kept
 
 
 def _cheaper(cost: Ints, instances: Ints, begin: int, rivals: int) -> Bools:
@@ -108,21 +120,16 @@ def _cheaper(cost: Ints, instances: Ints, begin: int, rivals: int) -> Bools:
     return kept
 
 
-def _short_of_money(grid: Grid, kept: Sequence[Bools]) -> list[int]:
+def _short_of_money(grid: Grid, kept: Sequence[Bools], workers: Ints) -> frozenset[int]:
     """Return the classes paid from a purse that what is kept could overdraw."""
     short: set[int] = set()
     for purse in grid.eligibility.prices.purses:
-        members = [
-            index
-            for index, each in enumerate(grid.classes)
-            if each.ask.workspace in purse.workspaces
-        ]
+        members = [index for index, keys in enumerate(grid.purses_of) if purse.key in keys]
         most = 0
         for index in members:
-            each, own = grid.appraisals[index], grid.classes[index]
+            each = grid.appraisals[index]
             if each is not None and kept[index].any():
-                dearest = int(each.cost[kept[index]].max())
-                most += dearest * own.count * (own.ask.tasks or 0)
+                most += int(each.cost[kept[index]].max()) * int(workers[index])
         if most > purse.micro:
             short.update(members)
-    return sorted(short)
+    return frozenset(short)
