@@ -156,19 +156,22 @@ def objective(choices: Choices) -> Sum:
 
 
 def most(grid: Grid, started: Mapping[str, int]) -> int:
-    """Return a bound: every worker alone on its best host, with all GPUs there in use.
+    """Return a bound: every worker alone on its best host, with all GPUs there in use, and every
+    run in its best option.
 
     `started` says how many runs of each class start, by the class's name.
     """
     free = np.array([left_free(host) for host in grid.hosts], np.int64)
-    bound = 0
+    best: dict[str, int] = {}
+    runs: dict[str, int] = {}
     for each, there in zip(grid.classes, grid.where, strict=True):
         if not len(there):
             continue
         of_sort = np.array([_at_best(each.ask, host) for host in grid.families], np.int64)
-        best = int((of_sort[grid.family_of[there]] + free[there]).max())
-        bound += started[each.name] * (each.ask.tasks or 0) * best
-    return bound
+        own = int((of_sort[grid.family_of[there]] + free[there]).max()) * (each.ask.tasks or 0)
+        best[each.first] = max(own, best.get(each.first, own))
+        runs[each.first] = runs.get(each.first, 0) + started[each.name]
+    return sum(best[first] * count for first, count in runs.items())
 
 
 def _at_best(ask: Ask, host: Host) -> int:

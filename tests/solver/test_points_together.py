@@ -10,7 +10,8 @@ from stowplan.solver.decode import decoded
 from stowplan.solver.greedy import greedy
 from stowplan.solver.values import values_of
 from tests.build import card, machine, run, snapshot
-from tests.solver.cycles import choices_of, placed, places, solved, started_in
+from tests.model.audit.standing import stands
+from tests.solver.cycles import choices_of, placed, places, solved
 from tests.strategies import examples, snapshots
 
 
@@ -53,6 +54,17 @@ def test_points_choose_between_hosts() -> None:
     assert places(s) == {"gpus": ["small"], "cores": ["none"]}
 
 
+def test_points_choose_between_groups_that_are_as_tight_and_leave_as_much() -> None:
+    # Both racks have four GPUs: r1 two on each machine, r2 four on one and none on the other, so
+    # that one of the workers costs no 30 points there. What r1 earns is no bound for both.
+    gpus = {"a": 2, "b": 2, "c": 4, "d": 0}
+    machines = [stands(name, rack="r1" if name in "ab" else "r2", gpus=own)
+                for name, own in gpus.items()]  # fmt: skip
+    s = snapshot(machines, [run("r", cpu_cores=1, node_selection={"count": 2})])
+    assert sorted(places(s)["r"]) == ["c", "d"]
+    assert solved(s).chain.stages[-2].objective == solved(s).chain.stages[-2].bound
+
+
 def test_the_sum_of_all_counts_not_the_best_of_one() -> None:
     # On m, a run earns 25 - 12.5 for its half of the cores; together there, both earn 25 - 25.
     # Apart they earn 12.5 each, though each by itself is as well off on either machine.
@@ -74,7 +86,8 @@ def test_points_of_hosts_workers_and_the_objective_are_one_sum(snapshot: Snapsho
     )
     [stage] = [stage for stage in chain.stages if stage.name == "points"]
     assert of_hosts == of_workers == stage.objective == points.earned(layout)
-    assert of_hosts <= points.most(layout.grid, started_in(layout))
+    pairs = zip(layout.grid.classes, layout.started, strict=True)
+    assert of_hosts <= points.most(layout.grid, {each.name: sum(runs) for each, runs in pairs})
 
 
 @examples(60)
