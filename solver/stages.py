@@ -49,12 +49,10 @@ def solve_stages(
     for each in classes:
         extent += options.extent(each)
         if extent > OPTIONS_SEARCHED_WHOLE:
-            layout = Gangwise(classes, options, limits, chain).solved()
-            return Solved(layout, layout.grid)
+            return Solved(*Gangwise(classes, options, limits, chain).solved())
     grid = Grid(options.of(classes), eligibility, eligibility.hosts)
     if extent and _ordinary(grid) > SEARCHED_WHOLE:
-        layout = Gangwise(classes, options, limits, chain).solved()
-        return Solved(layout, layout.grid)
+        return Solved(*Gangwise(classes, options, limits, chain).solved())
     return Solved(_placed(grid, limits, chain), grid)
 
 

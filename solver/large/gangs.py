@@ -40,8 +40,8 @@ class Gangwise:
     limits: Limits
     chain: Chain
 
-    def solved(self) -> Layout:
-        """Return the layout after all stages."""
+    def solved(self) -> tuple[Layout, Grid]:
+        """Return the layout after all stages, and the grid of the options that it has chosen."""
         spin = self._placed()
         began = time.monotonic()
         counts, _ = _counted(self._choices, spin.built.layout.started)
@@ -49,10 +49,11 @@ class Gangwise:
         spent = time.monotonic() - began
         layout = self._inside_groups(built)
         rest = Cellwise(layout.grid, self.limits, self.chain, layout)
-        return rest.finished(
+        after = rest.finished(
             least_at_risk(self._choices, built.layout),
             list(_climbed(layout, self.options, spent)),
         )
+        return after, layout.grid
 
     @cached_property
     def _choices(self) -> Choices:
