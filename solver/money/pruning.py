@@ -4,8 +4,8 @@ Exact: of a class's hosts from the best on, instances of offerings are counted u
 many workers as could want what is kept of them. Of classes whose purses can run short all workers
 count, and only hosts that cost no more either. What is kept grows until it is enough for what is
 kept: then whoever is elsewhere can be moved there, one after the other, and whoever is there
-already can stay. What lies within the band of the last one is kept, so that later stages have
-their choice.
+already can stay. What lies within the band of the last one, or of one kept for its cost, is kept
+too, so that later stages have their choice.
 """
 
 from __future__ import annotations
@@ -72,12 +72,24 @@ class _Ranked:
         enough = int(np.searchsorted(self.held, rivals))  # the last that is needed
         kept[: enough + 1] = True
         if enough < len(order):
+            needed = [enough]
             if by_cost:
-                kept |= _cheaper(each.cost[order], self.instances, enough + 1, rivals)
-            last = order[enough]
-            limit = each.limit(int(each.tier[last]), int(each.measure[last]))
-            kept |= (each.tier[order] == each.tier[last]) & (each.measure[order] <= limit)
+                cheaper = _cheaper(each.cost[order], self.instances, enough + 1, rivals)
+                kept |= cheaper
+                needed += np.nonzero(cheaper)[0].tolist()
+            self._keep_as_good(kept, needed)
         return kept
+
+    def _keep_as_good(self, kept: Bools, needed: Sequence[int]) -> None:
+        """Keep what is within the band of those that are needed beyond the best, too."""
+        each = self.each
+        tiers, measures = each.tier[self.order], each.measure[self.order]
+        for at in needed:
+            tier, measure = int(tiers[at]), int(measures[at])
+            begin, end = np.searchsorted(tiers, (tier, tier + 1))
+            limit = each.limit(tier, measure)
+            end = begin + np.searchsorted(measures[begin:end], limit, side="right")
+            kept[at:end] = True
 
 
 def _rivals(grid: Grid, kept: Sequence[Bools], workers: Ints) -> Ints:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import stowplan
+from stowplan.model.decision import PlacedRun
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver import stages
 from stowplan.solver.grid import Grid
@@ -236,3 +237,20 @@ def test_where_some_are_short_of_money_the_others_lose_nothing(snapshot: Snapsho
 @given(some_short_and_some_not())
 def test_where_some_are_short_of_money_the_others_lose_nothing_on_many(snapshot: Snapshot) -> None:
     agree(snapshot)
+
+
+def test_of_hosts_kept_for_their_cost_those_as_good_stay_too() -> None:
+    # x and y have 4.30 together: not two times `long` (three hours at 1.00), the lowest rate. One
+    # of them is on `short` or, as it is sounder and within 2 % of that, on `sound`.
+    boots = {"boot_p50_s": 7200, "boot_p90_s": 7200, "warm_s": 0}
+    s = market(
+        offering("long", "1.00", available=9, startup=boots),
+        offering("short", "1.20", available=9, health=0.9),
+        offering("sound", "1.21", available=9),
+        runs=[wants("x"), wants("y")],
+        policy={"budgets": [{"name": "b", "workspaces": ["default"], "remaining_usd": "4.30"}]},
+    )
+    assert kept(s) == [["long", "short", "sound"]]
+    decision = stowplan.solve(s)
+    hosts = {each.workers[0].host for each in decision.outcomes if isinstance(each, PlacedRun)}
+    assert hosts == {"long#1", "sound#1"}
