@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.text import Text
 
@@ -27,8 +27,8 @@ def add_placed(page: Page, decision: Decision) -> None:
     for run in placed:
         page.space()
         page.add(words((run.run, "bold"), f"  {run.shape.why}", (f"  {run.profile}", "dim")), 2)
-        for worker in run.workers:
-            page.add(words(_worker(worker)), 4)
+        for line in _workers(run.workers):
+            page.add(words(line), 4)
         if run.value and run.estimate:
             page.add(words(_value(run.value)), 4)
         if run.estimate and run.estimate.cost_usd:
@@ -98,6 +98,22 @@ def add_account(page: Page, decision: Decision) -> None:
     page.add(words(f"model: {model}" + (f" ({by_rule})" if by_rule else "")))
     limit = f", {stopped(account.limit_hit)}" if account.limit_hit else ""
     page.add(words(f"{account.version}, seed {account.seed}{limit}, cycle {decision.cycle}"))
+
+
+def _workers(workers: Sequence[Worker]) -> Iterator[str]:
+    """Yield a line for each worker, or one for those on machines that get the same of each."""
+    alike: dict[tuple[int | None, tuple[str, ...], str], list[Worker]] = {}
+    for worker in workers:
+        own = tuple(device.removeprefix(f"{worker.host}/") for device in worker.devices)
+        is_alone = worker.kind == "offering" or worker.element is not None
+        key = (worker.index if is_alone else None, own, _access(worker))
+        alike.setdefault(key, []).append(worker)
+    for (_, own, access), those in alike.items():
+        if len(those) == 1:
+            yield _worker(those[0])
+        else:
+            devices = f": {folded(own)} of each" if own else ""
+            yield f"{folded((each.host for each in those), 400)}{devices}{access}"
 
 
 def _worker(worker: Worker) -> str:

@@ -63,6 +63,10 @@ def advice(reason: Reason) -> str:
             return "wait for room in one site, or ask for less"
         case Code.TOPOLOGY_NO_ROOM, Action.RELAX_RULE:
             return _relax(reason)
+        case Code.TOPOLOGY_UNLABELLED, Action.LABEL_MACHINES if (
+            reason.numbers.get("unit") == "nvlink_domain"
+        ):
+            return "report the GPUs' nvlink_clique, or relax keep_within"
         case Code.NO_RDMA, Action.RELAX_RULE:
             return "look at the ports, or ask for another network"
         case Code.RDMA_TOO_SLOW, Action.RELAX_RULE:

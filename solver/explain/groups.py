@@ -198,24 +198,35 @@ class Groups:
         open_to = [
             group for group in ladder.groups(ask.keep_within) if self.options.allows(ask, group)
         ]
-        kind = _kind(ask, open_to)
+        rules = tuple(rule for rule in _JOINING if getattr(ask, rule))
         if not open_to:
-            text = f"no {kind} joins two machines that could take its workers"
-            return Reason.of(Code.TOPOLOGY_NO_ROOM, text, workers=tasks, fit=0)
+            text = f"no {_kind(ask, open_to)} joins two machines that could take its workers"
+            if ask.keep_within == "node":
+                text = "no machine takes the whole run, however empty"
+            return Reason.of(
+                Code.TOPOLOGY_NO_ROOM, text, workers=tasks, fit=0, empty=True, rules=rules
+            )
+        is_loose = not (ask.keep_within or ask.interconnect)
         fit, best = max(
             ((ladder.workers(ask, g.hosts, slots[g.hosts]), g) for g in open_to),
-            key=lambda pair: (pair[0], -pair[1].rung, -pair[1].number),
+            key=lambda pair: (pair[0], pair[1].rung * (1 if is_loose else -1), -pair[1].number),
         )
         is_empty = rooms is self.situation.rooms_empty
         even = ", even if it were empty" if is_empty else ""
         name = best.joint.shared(ask.keep_within) if ask.keep_within else best.joint.name
         text = (
-            f"no {kind} has room for the whole run{even}: "
+            f"no {_kind(ask, open_to)} has room for {_whole(ask)}{even}: "
             f"best is {name or 'the one there is'} with {fit:,} of {tasks:,} workers"
         )
-        rules = tuple(rule for rule in _JOINING if getattr(ask, rule))
         figures: dict[str, Figure] = {"best": name, "empty": is_empty, "rules": rules}
         return Reason.of(Code.TOPOLOGY_NO_ROOM, text, workers=tasks, fit=fit, **figures)
+
+
+def _whole(ask: Ask) -> str:
+    """Return what is to be on one group: the run, or a worker in each of so many racks."""
+    if ask.spread is None or ask.spread == "node":
+        return "the whole run"
+    return f"a worker in each of {ask.tasks:,} {WORDS[ask.spread]}s"
 
 
 def _kind(ask: Ask, groups: Sequence[Group]) -> str:

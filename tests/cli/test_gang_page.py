@@ -65,9 +65,13 @@ def test_where_something_costs_shapes_stand_beside_money() -> None:
 
 def test_wide_shows_what_each_worker_gets_for_its_network() -> None:
     for machines, told in (
-        ([stands(name, domain="d") for name in "ab"], "    a: a/[0-7]; IMEX channel 0"),
-        (two_racks()[:2], "    a: a/[0-7]; RDMA on mlx5_0"),
-        ([stands(name) for name in "ab"], "    a: a/[0-7]; NCCL without RDMA"),
+        ([stands(name, domain="d") for name in "ab"], "    a, b: [0-7] of each; IMEX channel 0"),
+        (two_racks()[:2], "    a, b: [0-7] of each; RDMA on mlx5_0"),
+        ([stands(name) for name in "ab"], "    a, b: [0-7] of each; NCCL without RDMA"),
+        (
+            [stands("a", port(device="x"), rack="r"), stands("b", port(device="y"), rack="r")],
+            "    b: b/[0-7]; RDMA on y",
+        ),
     ):
         assert told in page(machines, run("x", 16, machines=2), form="wide")
     assert "    a: a/[0-7]" in page(two_racks()[:1], run("x", 8), form="wide")
@@ -81,6 +85,10 @@ def test_what_to_do_is_told_of_a_run_that_has_no_room_together() -> None:
     assert told(Code.TOPOLOGY_NO_ROOM, **waits) == "wait, or relax keep_within or interconnect"
     assert told(Code.TOPOLOGY_NO_ROOM, empty=True, rules=("spread",)) == "relax spread"
     assert told(Code.TOPOLOGY_NO_ROOM) == "relax the rule"
+    unlabelled = Code.TOPOLOGY_UNLABELLED
+    assert told(unlabelled, unit="rack") == "label the machines"
+    clique = "report the GPUs' nvlink_clique, or relax keep_within"
+    assert told(unlabelled, unit="nvlink_domain") == clique
     assert told(Code.SITE_SPAN) == "wait for room in one site, or ask for less"
     assert told(Code.NO_RDMA) == "look at the ports, or ask for another network"
     assert told(Code.RDMA_TOO_SLOW) == "lower its min_gbps"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from stowplan.model.decision import WaitingRun
@@ -73,3 +75,29 @@ def test_patience_is_told_with_both_networks() -> None:
         "there is room on Ethernet in one rack (rung 7); for 600 s more it waits for one "
         "InfiniBand fabric in one rack (rung 3)"
     )
+
+
+def test_a_run_that_spreads_is_told_in_how_many_of_what() -> None:
+    racks = [stands(name, site="s", rack=rack) for name, rack in zip("abc", "112", strict=True)]
+    said = reason(racks, gpus=24, machines=3, topology={"spread": "rack"})
+    assert said.message == (
+        "no site has room for a worker in each of 3 racks, even if it were empty: "
+        "best is s with 2 of 3 workers"
+    )
+    assert said.numbers["rules"] == ("spread",)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"topology": {"keep_within": "node"}}, "no machine takes the whole run, however empty"),
+        (
+            {"network": {"interconnect": "nvlink"}},
+            "no NVLink domain joins two machines that could take its workers",
+        ),
+    ],
+)
+def test_what_no_group_could_be_is_said(asked: Any, message: str) -> None:
+    said = reason(two_racks(), **asked)
+    assert (said.message, said.numbers["fit"]) == (message, 0)
+    assert said.numbers["empty"] is True
