@@ -26,6 +26,9 @@ OF_GANGS = {
 }  # fmt: skip
 """Rules of the shape, and of all machines of a run together."""
 
+OF_WORDS = {"access", "ladder"}
+"""What is told of any machines of a run, and what its workers get there."""
+
 
 def asking(snapshot: Snapshot) -> Iterator[Run]:
     yield from (run for run in snapshot.runs if run.state == "pending" and run.array is None)
@@ -76,6 +79,7 @@ def test_audit_and_witness_agree_on_where_a_run_may_be(snapshot: Snapshot) -> No
             wrong = broken(snapshot, decision)
             is_lawful = (hosts, run.gpus.count // len(hosts)) in lawful
             assert (not wrong & OF_GANGS) == is_lawful, (run.name, hosts, wrong)
+            assert not wrong & OF_WORDS, (run.name, hosts, wrong)
             outcome = next(each for each in decision.outcomes if each.run == run.name)
             assert isinstance(outcome, PlacedRun)
             assert outcome.rung == rung(snapshot, hosts)
