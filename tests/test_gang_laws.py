@@ -16,7 +16,7 @@ from tests.gang_strategies import gang_snapshots
 from tests.strategies import examples
 from tests.witness.gang_claims import gang_lies
 
-LONG = examples(int(os.environ.get("STOWPLAN_FUZZ_EXAMPLES", "20000")), is_long=True)
+LONG = examples(int(os.environ.get("STOWPLAN_FUZZ_EXAMPLES", "2000")), is_long=True)
 HELD_BY_QUEUE = {"QUEUED_BEHIND", "NEXT_TO_RUN"}
 
 

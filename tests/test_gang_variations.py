@@ -21,7 +21,7 @@ from tests.variations import document_of, renamed, shuffled
 
 type Document = dict[str, Any]  # Any: whatever JSON can hold
 
-LONG = examples(int(os.environ.get("STOWPLAN_FUZZ_EXAMPLES", "20000")), is_long=True)
+LONG = examples(int(os.environ.get("STOWPLAN_FUZZ_EXAMPLES", "2000")), is_long=True)
 
 FREE = ("patience", "strict")
 """Features of runs that may wait though there is room: a better place makes them wait longer."""
