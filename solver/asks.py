@@ -14,9 +14,12 @@ from stowplan.model.runs import Profile, Run
 from stowplan.model.shape import Shape, demand_of
 from stowplan.model.snapshot import Snapshot
 from stowplan.model.topology import Unit
+from stowplan.model.vicinity import Scope, Transport
 
 if TYPE_CHECKING:
     from stowplan.solver.ladder import Group
+    from stowplan.solver.money.appraisal import Own
+    from stowplan.solver.money.deals import Deal
 
 AGEING_STEPS = 8
 """Steps to an `ageing_s`: a run's weight grows by an eighth of its units with each."""
@@ -69,6 +72,10 @@ class Ask:
     spread: Unit | None = None
     interconnect: Literal["rdma", "infiniband", "nvlink"] | None = None
     min_gbps: float | None = None
+    scope: Scope | None = None
+    """How far apart the instances may be on which a run of several workers is; None: on none."""
+    transport: Transport = "auto"
+    """Of these: whether a relayed mesh may join them."""
     is_patient: bool = False
     """Whether it still waits for the tightest rung that it could ever get."""
     work: Work | None = None
@@ -134,6 +141,12 @@ class RunClass:
     """What its workers ask in each shape that is open; the fewest workers first."""
     group: Group | None = None
     """Of an option: the machines that all workers of a run are on."""
+    deal: Deal | None = None
+    """Of an option that is priced as a whole: what its hosts come to together."""
+    own: Own | None = None
+    """Of an option of one worker: the best that there is for the run, in any shape."""
+    copy: int | None = None
+    """Of an option that is open to one run at a time: of which of the class's runs."""
     option: int | None = None
     """Of an option: its number among those of the same runs, the best first."""
 
@@ -189,9 +202,17 @@ def ask_of(
         spread=run.topology.spread,
         interconnect=None if run.network.interconnect == "auto" else run.network.interconnect,
         min_gbps=run.network.min_gbps or None,
+        scope=_scope(run, shape),
+        transport=run.network.transport if _scope(run, shape) else "auto",
         is_patient=_is_patient(run, snapshot),
         work=_work(run, snapshot, profile, is_priced),
     )
+
+
+def _scope(run: Run, shape: Shape) -> Scope | None:
+    """Return how far apart its instances may be; one that is on every machine has none."""
+    is_on_all = run.node_selection.mode == "all" and not run.array
+    return None if shape.tasks in (None, 1) or is_on_all else run.network.scope
 
 
 def _is_patient(run: Run, snapshot: Snapshot) -> bool:

@@ -262,6 +262,26 @@ class Choices:
             for index in each.members
         )
 
+    def copied(self) -> Iterator[Sequence[RunClass]]:
+        """Yield the options that are open to one run at a time, those of each run together."""
+        found: dict[tuple[str, int], list[RunClass]] = {}
+        for each in self.classes:
+            if each.copy is not None:
+                found.setdefault((each.first, each.copy), []).append(each)
+        yield from found.values()
+
+    def dealt(self) -> Iterator[tuple[Signature, int]]:
+        """Yield the signatures of options that are priced as a whole, with their place."""
+        for each in self.signatures:
+            if each.classes[0].deal is not None:
+                yield each, each.members[0]
+
+    def on_hosts(self, each: Signature, hosts: Ints) -> Sum:
+        """Return how many workers of a signature are on some hosts, each a cell of its own."""
+        wanted = set(hosts.tolist())
+        cells = (cell for cell in self.cells_for(each) if int(cell.hosts[0]) in wanted)
+        return total(self.workers_in(each, cell) for cell in cells)
+
     def _spent_elsewhere(self, members: Container[int]) -> int:
         """Return what the workers cost that aren't chosen for."""
         if self.others is None:
@@ -311,10 +331,10 @@ class Choices:
         """Return by cell how many workers of a class its hosts could take at most."""
         grid, each = self.grid, self.classes[index]
         workers = each.count * (each.ask.tasks or 0)
-        on_one = workers if each.ask.may_share else each.count
         at = grid.where[index]
         inside = self._cell_of[at] >= 0
         at, positions = at[inside], np.nonzero(inside)[0]
+        on_one = np.where(grid.offered[at] | each.ask.may_share, workers, each.count)
         slots = np.minimum(grid.slots(index, grid.room, positions), on_one)
         by_cell = np.zeros(len(self.cells), np.int64)
         np.add.at(by_cell, self._cell_of[at], slots)

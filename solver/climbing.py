@@ -55,19 +55,26 @@ def least_room(layout: Layout) -> int:
     return least
 
 
+def is_bought(each: RunClass) -> bool:
+    """Whether its runs, of several workers, are on offerings."""
+    return each.group is not None and each.group.is_bought
+
+
 def rungs(each: RunClass) -> int:
-    """Return how many rungs below a single machine its runs are."""
-    return rung_of(each.group) - 1
+    """Return how many rungs below a single machine its runs are; none where they are bought."""
+    return 0 if is_bought(each) else rung_of(each.group) - 1
 
 
 def machines(each: RunClass) -> int:
     """Return how many machines more than one its runs take; workers that share count apart."""
-    return (each.ask.tasks or 1) - 1
+    return 0 if is_bought(each) else (each.ask.tasks or 1) - 1
 
 
 def room_left(each: RunClass) -> int:
-    """Return the free GPUs of its group at the start, less those of a run."""
+    """Return the free GPUs of its group at the start, less those of a run; none of offerings."""
     assert each.group is not None
+    if is_bought(each):
+        return 0
     return each.group.left(each.ask.all_gpus)
 
 

@@ -64,8 +64,10 @@ from stowplan.solver.rules import (
     reservation,
     reserved_for,
     room,
+    scope,
     spread,
     state,
+    transport,
     vendor,
 )
 from stowplan.solver.settings import Settings
@@ -97,6 +99,8 @@ RULES: Sequence[Rule] = (
     rule(max_accelerators, cost=40),
     rule(keep_within, cost=10),
     rule(one_site),
+    rule(scope, cost=12),
+    rule(transport, cost=12),
     rule(drives),
     rule(reservation, cost=32),
     rule(machines, cost=12),

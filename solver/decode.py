@@ -70,13 +70,29 @@ def decoded(layout: Layout) -> Plan:
             starts.append(Start(each, run, element, own))
         for (host, at_risk), times in Counter((s.host, s.at_risk) for s in own_seats).items():
             loads[host.name] = loads[host.name].plus(each.ask, host, at_risk, times)
-    references = zip(grid.classes, layout.references, strict=True)
     return Plan(
         starts=tuple(starts),
         loads=loads,
         left=dict(layout.left),
-        references={each.name: own for each, own in references if own},
+        references=_references(layout),
     )
+
+
+def _references(layout: Layout) -> dict[str, Sequence[tuple[int, int]]]:
+    """Return what runs were left, by the option that they take now: it may be another."""
+    classes = layout.grid.classes
+    left: dict[tuple[str, int | None], list[tuple[int, int]]] = {}
+    for each, own in zip(classes, layout.references, strict=True):
+        if own and (each.deal or each.own):
+            left.setdefault((each.first, each.copy), []).extend(own)
+    found: dict[str, Sequence[tuple[int, int]]] = {}
+    for each, own, started in zip(classes, layout.references, layout.started, strict=True):
+        if each.deal or each.own:
+            theirs = left.get((each.first, each.copy), [])
+            found[each.name] = sorted(theirs)[: sum(started)]
+        else:
+            found[each.name] = own
+    return {name: own for name, own in found.items() if own}
 
 
 class _Names:
@@ -112,13 +128,13 @@ def _dealt(grid: Grid, each: RunClass, count: int, seats: list[Seat]) -> list[tu
     units = grid.eligibility.ladder.units(spread) if spread in ("rack", "fabric") else None
     by_unit: dict[object, list[Seat]] = {}
     for seat in seats:
-        unit = seat.host.name if units is None else int(units[seat.host.place])
+        unit = seat.name if units is None else int(units[seat.host.place])
         by_unit.setdefault(unit, []).append(seat)
     dealt = []
     for _ in range(count):
         fullest = sorted(by_unit.values(), key=len, reverse=True)[:tasks]
         own = [left.pop() for left in fullest]
-        dealt.append(tuple(sorted(own, key=lambda seat: seat.host.name)))
+        dealt.append(tuple(sorted(own, key=lambda seat: seat.name)))
     return dealt
 
 

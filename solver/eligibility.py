@@ -16,6 +16,7 @@ from stowplan.solver.hosts import POOL, Host
 from stowplan.solver.ladder import Ladder
 from stowplan.solver.matching import tally, usable
 from stowplan.solver.money.prices import Bools, Priced, Prices, none_of
+from stowplan.solver.offers import Offers
 from stowplan.solver.rule import Rule
 
 PLENTY = 2**31
@@ -51,6 +52,11 @@ class Eligibility:
     def ladder(self) -> Ladder:
         """The groups of machines that runs of several workers may be on."""
         return Ladder(self.prices.snapshot, self.hosts)
+
+    @cached_property
+    def offers(self) -> Offers:
+        """The groups of offerings that they may be on."""
+        return Offers(self.hosts)
 
     def listed(self, ask: Ask) -> list[Host]:
         """Return the hosts that count for a run: those in its pools, and those it names."""
@@ -172,9 +178,9 @@ class Eligibility:
     def workers_that_fit(self, ask: Ask, room_of: Callable[[Host], Room]) -> int:
         """Return how many workers of one run fit at once, at most as many as it has."""
         tasks = ask.tasks or 0
-        most = tasks if ask.may_share else 1
         fit = 0
         for host in self.hosts:
+            most = tasks if ask.may_share or host.offering else 1
             fit += min(most, self.slots(ask, host, room_of(host)))
             if fit >= tasks:
                 return tasks

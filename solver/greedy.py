@@ -7,7 +7,7 @@ the program's own rows over starts, so that a new rule binds here too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -17,6 +17,7 @@ from stowplan.solver.choices import Choices
 from stowplan.solver.grid import ALL, CORES, MEMORY, Ints
 from stowplan.solver.layout import Layout, in_turn
 from stowplan.solver.ledger import Ledger
+from stowplan.solver.money.caps import Cap, best_set
 
 type Order = Callable[[_Candidate], tuple[float, ...]]
 """Which runs come first."""
@@ -212,6 +213,8 @@ def start(layout: Layout, index: int, cohort: int, most: int, choice: Choice) ->
     """Start as many runs of a cohort as the hosts take, at most so many; return how many."""
     ask = layout.grid.classes[index].ask
     tasks, slots = ask.tasks or 0, layout.slots(index)
+    if layout.grid.classes[index].deal is not None:
+        return _start_dealt(layout, index, cohort) if most else 0
     if ask.spread in ("rack", "fabric") and tasks > 1:
         return _start_spread(layout, index, cohort, choice) if most else 0
     together = min(most, int(slots.sum()) // tasks)
@@ -220,7 +223,8 @@ def start(layout: Layout, index: int, cohort: int, most: int, choice: Choice) ->
         return 0
     order = choice(layout, index)
     while runs:
-        room = np.minimum(slots[order], runs if ask.keeps_apart else runs * tasks)
+        alone = ~layout.grid.offered[layout.grid.where[index][order]] & ask.keeps_apart
+        room = np.minimum(slots[order], np.where(alone, runs, runs * tasks))
         taken = in_turn(runs * tasks, room)
         paid = layout.afforded(index, order, taken)
         if paid.sum() == taken.sum():
@@ -232,6 +236,30 @@ def start(layout: Layout, index: int, cohort: int, most: int, choice: Choice) ->
     layout.put(index, order[used], taken[used])
     layout.started[index][cohort] += runs
     return runs
+
+
+def _start_dealt(layout: Layout, index: int, cohort: int) -> int:
+    """Start a run on the best hosts of its deal, if it fits; return how many."""
+    grid, own = layout.grid, layout.grid.classes[index]
+    deal, each, there = own.deal, grid.appraisals[index], layout.grid.where[index]
+    assert deal is not None
+    if each is None:
+        return 0
+    at = np.searchsorted(deal.hosts, there)
+    most = np.minimum(deal.most[at], layout.slots(index))
+    figure = np.zeros(len(grid.hosts), np.int64)
+    figure[there] = each.regret
+    caps = deal.caps
+    if keys := grid.purses_of[index]:
+        left = min(layout.left[key] for key in keys)
+        caps = (*caps, Cap("purse", "cost", left))
+    chosen = best_set(replace(deal, hosts=there, most=most), figure, caps)
+    if chosen is None:
+        return 0
+    used = np.nonzero(chosen)[0]
+    layout.put(index, used, chosen[used])
+    layout.started[index][cohort] += 1
+    return 1
 
 
 def _start_spread(layout: Layout, index: int, cohort: int, choice: Choice) -> int:

@@ -51,7 +51,11 @@ class Grid:
         """The family of each host, by number."""
         self.families = [self.hosts[family_of.index(family)] for family in range(len(first))]
         """One host of each family."""
-        told = [tuple(self._usable(each.ask, host) for host in self.families) for each in classes]
+        by_ask = {
+            ask: tuple(self._usable(ask, host) for host in self.families)
+            for ask in dict.fromkeys(each.ask for each in classes)
+        }
+        told = [by_ask[each.ask] for each in classes]
         alike: dict[tuple[int, ...], tuple[int, ...]] = {}
         self.usable = [alike.setdefault(own, own) for own in told]
         """By class and family: the lots that a worker may be given, as bits, or UNUSABLE."""
@@ -153,11 +157,12 @@ class Grid:
     @cached_property
     def workers_by_tier(self) -> Sequence[int]:
         """By tier: how many workers there are of classes that have a host of it."""
-        found = [0] * len(Tier)
+        found: list[dict[str, int]] = [{} for _ in Tier]
         for own, each in zip(self.classes, self.appraisals, strict=True):
             for tier in set(each.tier.tolist()) if each is not None else ():
-                found[tier] += own.count * (own.ask.tasks or 0)
-        return found
+                workers = own.count * (own.ask.tasks or 0)
+                found[tier][own.first] = max(workers, found[tier].get(own.first, 0))
+        return [sum(own.values()) for own in found]
 
     @cached_property
     def used(self) -> Sequence[int]:
@@ -264,9 +269,12 @@ class Grid:
         ask = self.classes[index].ask
         may = np.array([own != UNUSABLE for own in self.usable[index]], np.bool_)
         there = np.nonzero(may[self.family_of])[0] if len(self.families) else _NONE
-        if (group := self.classes[index].group) is not None:
-            there = np.intersect1d(there, group.hosts, assume_unique=True)
-        barred = self.eligibility.barred(ask)
+        own = self.classes[index]
+        if own.deal is not None:
+            there = np.intersect1d(there, own.deal.hosts, assume_unique=True)
+        elif own.group is not None:
+            there = np.intersect1d(there, own.group.hosts, assume_unique=True)
+        barred = self.eligibility.barred(ask) if own.deal is None else None
         if barred is not None:
             there = there[~barred[there]]
         self.where.append(there)
@@ -276,7 +284,12 @@ class Grid:
         self.where[index] = self._shared.setdefault(found.tobytes(), found)
         workers = self.eligibility.ladder.workers(ask, there, slots)
         self.fits.append(workers >= (ask.tasks or 0) > 0)
-        self.appraisals.append(appraised(ask, self.eligibility.prices, self.where[index]))
+        self.appraisals.append(self._appraised(own, self.where[index]))
+
+    def _appraised(self, own: RunClass, hosts: Ints) -> Appraisal | None:
+        if own.deal is None or own.deal.appraisal is None:
+            return appraised(own.ask, self.eligibility.prices, hosts, own.own)
+        return own.deal.appraisal.only(np.searchsorted(own.deal.hosts, hosts))
 
     def _amounts(self, index: int) -> Iterator[tuple[int, int]]:
         """Yield what a worker takes beside GPUs, by column."""

@@ -5,24 +5,42 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from stowplan.model.snapshot import Snapshot
 from stowplan.model.topology import MACHINE, SITE, Joint, Spot, Unit, groups_of, spots_of
+from stowplan.model.vicinity import Scope, Transport
 from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
 
 type Ints = npt.NDArray[np.int64]
 
 
+BOUGHT = SITE + 1
+"""In place of a rung: of instances it isn't known how tightly they are joined."""
+
+
+_UNKNOWN = Joint(1, None, None, None, (), None)
+
+
+class Vicinity(NamedTuple):
+    """How near instances of offerings are to each other."""
+
+    scope: Scope
+    transport: Transport
+    name: str
+
+
 @dataclass(frozen=True, eq=False)
 class Group:
-    """Machines that a run's workers may be on together."""
+    """Machines that a run's workers may be on together; or offerings, of which each worker has an
+    instance of its own."""
 
     joint: Joint
-    """What joins them."""
+    """What joins them; of offerings nothing that is known."""
     rung: int
     hosts: Ints
     """Their places among all hosts, ascending."""
@@ -31,6 +49,18 @@ class Group:
     domain, none where it is in none."""
     number: int
     """Its place among the groups of its ladder."""
+    vicinity: Vicinity | None = None
+    """Of offerings: where they are."""
+
+    @classmethod
+    def bought(cls, vicinity: Vicinity, hosts: Ints, number: int) -> Self:
+        """Return a group of offerings."""
+        return cls(_UNKNOWN, BOUGHT, hosts, 0, number, vicinity)
+
+    @property
+    def is_bought(self) -> bool:
+        """Whether it is of offerings."""
+        return self.vicinity is not None
 
     def left(self, gpus: int) -> int:
         """Return what a run with so many GPUs leaves free; 0 where that is of no group: on a
@@ -114,11 +144,18 @@ class Ladder:
             found.append(Group(Joint.of([spot]), MACHINE, hosts, free, number))
         return tuple(found)
 
+    @cached_property
+    def offered(self) -> npt.NDArray[np.bool_]:
+        """By host: whether it is an offering: each of its instances is a host of its own."""
+        return np.array([host.offering is not None for host in self.hosts], np.bool_)
+
     def workers(self, ask: Ask, hosts: Ints, slots: Ints) -> int:
         """Return how many workers of one run these hosts take at once, if each takes so many."""
         if ask.spread in ("rack", "fabric"):
             return len(np.unique(self.units(ask.spread)[hosts][slots > 0]))
-        return int(np.minimum(slots, (ask.tasks or 0) if ask.may_share else 1).sum())
+        tasks = ask.tasks or 0
+        most = np.where(self.offered[hosts] | ask.may_share, tasks, 1)
+        return int(np.minimum(slots, most).sum())
 
     def units(self, kind: Unit) -> Ints:
         """Return by host the number of the rack, say, that it is in; -1 where that isn't known."""

@@ -94,7 +94,7 @@ class Limits:
         quota = self.snapshot.workspaces[each.ask.workspace].gpu_quota
         if quota is not None and each.ask.all_gpus > quota:
             return False
-        return self._options.tightest(each) is not None
+        return self._options.tightest(each, buying=True) is not None
 
     @cached_property
     def _options(self) -> Options:

@@ -13,6 +13,7 @@ from functools import cached_property
 from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.ladder import Group, Ladder
+from stowplan.solver.money.deals import can_buy
 from stowplan.solver.rooms import Rooms
 
 type Way = tuple[Ask, Group | None]
@@ -24,7 +25,7 @@ class Options:
     """What is open to runs, as far as the rules go."""
 
     eligibility: Eligibility
-    _ways: dict[tuple[str, Ask], Sequence[Way]] = field(default_factory=dict)
+    _ways: dict[tuple[str, Ask, bool], Sequence[Way]] = field(default_factory=dict)
 
     @property
     def ladder(self) -> Ladder:
@@ -58,16 +59,19 @@ class Options:
             )
         return tuple(found)
 
-    def ways(self, each: RunClass) -> Sequence[Way]:
+    def ways(self, each: RunClass, *, buying: bool = False) -> Sequence[Way]:
         """Return the shapes and groups in which a run could start now, alone: the tightest rung
-        first, then the fewest workers, then the least room. One machine is no group."""
-        key = (each.first, each.ask)
+        first, then the fewest workers, then the least room. One machine is no group.
+
+        `buying`: groups of offerings too, as the last rung.
+        """
+        key = (each.first, each.ask, buying)
         if key not in self._ways:
             rooms = self.rooms
-            best = self.tightest(each) if each.ask.is_patient else None
+            best = self.tightest(each, buying=buying) if each.ask.is_patient else None
             options = [
                 (ask, group)
-                for ask, group in self.all_of(each)
+                for ask, group in self.all_of(each, buying=buying)
                 if (best is None or rung_of(group) == best) and self.fits(ask, group, rooms)
             ]
             self._ways[key] = sorted(options, key=_rank)
@@ -95,9 +99,12 @@ class Options:
             for group in self.groups(ask)
         )
 
-    def all_of(self, each: RunClass) -> Sequence[Way]:
+    def all_of(self, each: RunClass, *, buying: bool = False) -> Sequence[Way]:
         """Return what is open but for patience, the tightest rung first, the fewest workers."""
-        options = [(ask, group) for ask in each.ways or (each.ask,) for group in self.groups(ask)]
+        asks = each.ways or (each.ask,)
+        options = [(ask, group) for ask in asks for group in self.groups(ask)]
+        if buying:
+            options += [(ask, group) for ask in asks for group in self.bought(ask)]
         return sorted(options, key=lambda pair: (rung_of(pair[1]), pair[0].tasks or 0))
 
     def groups(self, ask: Ask) -> Iterator[Group | None]:
@@ -109,6 +116,11 @@ class Options:
             yield from (each for each in self.ladder.machines if self.allows(ask, each))
         yield from (each for each in self.ladder.groups(ask.keep_within) if self.allows(ask, each))
 
+    def bought(self, ask: Ask) -> Iterator[Group]:
+        """Yield the groups of offerings on which the rules allow a run of several workers."""
+        groups = self.eligibility.offers.groups(ask.scope, ask.transport)
+        yield from (each for each in groups if self.allows(ask, each))
+
     def allows(self, ask: Ask, group: Group, but: str | None = None) -> bool:
         """Whether every rule allows a run of several workers on a group; `but` one of them."""
         return all(
@@ -117,12 +129,18 @@ class Options:
             if rule.allows is not None and rule.name != but
         )
 
-    def tightest(self, each: RunClass, empty: Rooms | None = None) -> int | None:
+    def tightest(
+        self, each: RunClass, empty: Rooms | None = None, *, buying: bool = False
+    ) -> int | None:
         """Return the tightest rung that a run could ever get, on the empty fleet, if any."""
         if empty is None:
             empty = self.empty
         return next(
-            (rung_of(group) for ask, group in self.all_of(each) if self.fits(ask, group, empty)),
+            (
+                rung_of(group)
+                for ask, group in self.all_of(each, buying=buying)
+                if self.fits(ask, group, empty)
+            ),
             None,
         )
 
@@ -130,6 +148,8 @@ class Options:
         """Whether a run fits whole, alone, on a group's machines in this much room."""
         if group is None:
             return rooms.fits(ask)
+        if group.is_bought:
+            return can_buy(ask, group, rooms)
         slots = rooms.slots(ask)[group.hosts]
         return self.ladder.workers(ask, group.hosts, slots) >= (ask.tasks or 0) > 0
 

@@ -134,7 +134,7 @@ class Ranking:
         outside = ~within(each, (int(each.tier[best]), int(each.measure[best])))
         prices, ask = self.market.eligibility.prices, self.ask
         preferred = [
-            own.by_host(prices, ask)[each.hosts] * (-1 if own.maximise else 1) * ~outside
+            own.by_host(prices, ask, self.priced)[each.hosts] * own.sign * ~outside
             for own in (FAILED, *OWN)
             if each.profile in own.profiles
         ]

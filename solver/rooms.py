@@ -140,7 +140,9 @@ class Rooms:
 
     def workers(self, ask: Ask) -> Ints:
         """Return how many workers of one run each host could take."""
-        return np.minimum(self.slots(ask), (ask.tasks or 0) if ask.may_share else 1)
+        most = np.where(self._offered | ask.may_share, ask.tasks or 0, 1)
+        workers: Ints = np.minimum(self.slots(ask), most)
+        return workers
 
     def fits(self, ask: Ask) -> bool:
         """Whether a run fits whole, alone."""

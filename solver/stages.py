@@ -18,6 +18,7 @@ from stowplan.solver.large.cellwise import Cellwise
 from stowplan.solver.large.gangs import Gangwise
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits
+from stowplan.solver.money.bids import bids
 from stowplan.solver.money.profiles import refuse_vast
 from stowplan.solver.money.pruning import pruned
 from stowplan.solver.options import Options
@@ -50,7 +51,7 @@ def solve_stages(
         extent += options.extent(each)
         if extent > OPTIONS_SEARCHED_WHOLE:
             return Solved(*Gangwise(classes, options, limits, chain).solved())
-    grid = Grid(options.of(classes), eligibility, eligibility.hosts)
+    grid = Grid(bids(options, classes), eligibility, eligibility.hosts)
     if extent and _ordinary(grid) > SEARCHED_WHOLE:
         return Solved(*Gangwise(classes, options, limits, chain).solved())
     return Solved(_placed(grid, limits, chain), grid)

@@ -24,12 +24,15 @@ from stowplan.solver.money.profiles import (
     Preference,
     even_level,
     excess,
+    excess_of_run,
     most_wishes,
     regret,
+    regret_of_run,
     steps_up,
     summed,
     trivial,
     wishes,
+    wishes_of_run,
     worth_at_best,
 )
 from stowplan.solver.program.linear import ZERO, Goal, Row, Sum, total
@@ -133,13 +136,15 @@ class Whole:
         """
         chain, choices = self.chain, self.choices
         sum_of = Tally("value")
-        wish = Goal(summed(choices, wishes), True)
+        wish = Goal(summed(choices, wishes, wishes_of_run), True)
         self._settle("value, wishes", wish, most_wishes(choices), 0, sum_of)
-        goal = Goal(summed(choices, regret), maximise=False)
+        goal = Goal(summed(choices, regret, regret_of_run), maximise=False)
         now = max(1, goal.terms.at(self.values))
         gap = min(1.0, chain.settings.gap * (worth_at_best(choices, self.values) + now) / now)
         bound = self._settle("value", goal, 0, gap, sum_of)
-        self._settle("value, ties", Goal(summed(choices, excess), False), 0, 0, sum_of)
+        self._settle(
+            "value, ties", Goal(summed(choices, excess, excess_of_run), False), 0, 0, sum_of
+        )
         spent = worth_at_best(choices, self.values)  # of the runs that start now
         sum_of.objective, sum_of.bound = spent + goal.terms.at(self.values), spent + bound
         chain.stages.append(sum_of.stage())
@@ -174,10 +179,11 @@ class Whole:
     def suit(self, preference: Preference) -> None:
         """Have the best sum of a figure, and keep it."""
         name, figure, maximise = preference.name, preference.figure, preference.maximise
-        goal = Goal(summed(self.choices, figure), maximise)
+        goal = Goal(summed(self.choices, figure, preference.of_run), maximise)
         if not goal.terms:
             return
-        self._finish(name, goal, trivial(self.choices, figure, self.values, maximise=maximise))
+        bound = trivial(self.choices, figure, self.values, preference.of_run, maximise=maximise)
+        self._finish(name, goal, bound)
         value = goal.terms.at(self.values)
         self.rows.append(goal.terms >= value if maximise else goal.terms <= value)
 
@@ -189,6 +195,8 @@ class Whole:
         choices = self.choices
         squares: list[Sum] = []
         for each in choices.signatures:
+            if each.classes[0].deal is not None:
+                continue
             workers_on: dict[str, Sum] = {}
             for cell in choices.cells_for(each):
                 if (offering := choices.host_of(cell).offering) is not None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from stowplan.model.audit import interconnect, keep_within, one_site, spread
 from stowplan.model.audit.cut import Cut, Shape, cut_of
+from stowplan.model.audit.gangs import can_be_bought
 from stowplan.model.audit.instances import Host
 from stowplan.model.audit.places import LADDER, Place, bond
 from stowplan.model.audit.plan import Plan
@@ -14,6 +15,9 @@ from stowplan.model.audit.vacant import Vacant
 from stowplan.model.fleet import Machine
 from stowplan.model.reasons import Code
 from stowplan.model.runs import Run
+
+BOUGHT = 9
+"""Stands for a rung where only instances would do."""
 
 JOINTLY = (one_site.apart, keep_within.apart, spread.apart, interconnect.apart)
 """The rules of one run and all machines that hold its workers."""
@@ -85,7 +89,19 @@ class EmptyFleet:
         if any(self.takes(run, instance) for instance in self._plan.stock.kinds):
             return 1
         found = (self._rung(run, shape, cut.may_share) for shape in cut.shapes)
-        return min((rung for rung in found if rung), default=None)
+        best = min((rung for rung in found if rung), default=None)
+        return BOUGHT if best is None and self._can_be_bought(run, cut) else best
+
+    def _can_be_bought(self, run: Run, cut: Cut) -> bool:
+        """Whether it could be on instances alone, each worker on one of its own."""
+        takers = [
+            (shape, kind)
+            for shape in cut.shapes
+            if shape.workers > 1
+            for kind in self._plan.stock.kinds
+            if self._vacant.takes_one(run, kind, shape.gpus_each)
+        ]
+        return can_be_bought(self._plan, run, takers)
 
     def _rung_of_all(self, run: Run, cut: Cut) -> int | None:
         """Return the rung of a run on every machine that could take it: there is no choice."""

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from stowplan.model.audit.plan import Plan
 from stowplan.model.audit.violation import Violation
 from stowplan.model.decision import Estimate
-from stowplan.model.estimating.outlook import Outlook
-from stowplan.model.money import usd_of, written
+from stowplan.model.estimating.outlook import ASSEMBLY_S, Outlook, bill_of
+from stowplan.model.money import charge, usd_of, written
+from stowplan.model.runs import Run
 
 
 def check(plan: Plan) -> Iterator[Violation]:
@@ -17,8 +18,10 @@ def check(plan: Plan) -> Iterator[Violation]:
         hosts = plan.taken_by.get(run.name)
         if outcome.estimate is None or not hosts:
             continue
-        count = len(hosts) if run.array is None else 1
-        seen = [plan.prices.seen(run, host, count) for host in hosts]
+        if run.name in plan.together:
+            yield from _of_gang(plan, run, outcome.estimate)
+            continue
+        seen = [plan.prices.seen(run, host) for host in hosts]
         most = max(each.cost.p50 for each in seen), max(each.rate for each in seen)
         dearest = [each for each in seen if each.cost.p50 == most[0] or each.rate == most[1]]
         if not any(_tells(outcome.estimate, each) for each in dearest):
@@ -28,6 +31,26 @@ def check(plan: Plan) -> Iterator[Violation]:
                 f"{_total(right) or 'unknown'} in all"
             )
             yield Violation("estimate", run.name, None, text)
+
+
+def _of_gang(plan: Plan, run: Run, told: Estimate) -> Iterator[Violation]:
+    """Yield what is wrong of a run of several workers: its rate, its cost, or what a failed
+    assembly can cost, all of its hosts together."""
+    hosts = plan.together[run.name]
+    right = plan.prices.together(run, hosts).seen
+    if not _tells(told, right):
+        text = (
+            f"is told {_said(told)}; it is {written(right.rate)} USD an hour and "
+            f"{_total(right) or 'unknown'} in all"
+        )
+        yield Violation("estimate", run.name, None, text)
+    bound = sum(
+        charge(tariff.rate, bill_of(ASSEMBLY_S, tariff, 1).billed_s)
+        for tariff in map(plan.prices.tariff, hosts)
+    )
+    if told.assembly_bound_usd != usd_of(bound):
+        text = f"a failed assembly is told to cost {told.assembly_bound_usd}: {written(bound)}"
+        yield Violation("estimate", run.name, None, text)
 
 
 def _tells(told: Estimate, right: Outlook) -> bool:

@@ -19,6 +19,7 @@ def check(plan: Plan) -> Iterator[Violation]:
     yield from plan.barred("interconnect", barred)
     yield from plan.unmet("interconnect", unmet)
     yield from plan.apart("interconnect", apart)
+    yield from plan.bought_apart("interconnect", bought)
 
 
 def barred(plan: Plan, run: Run, machine: Machine) -> str | None:
@@ -61,3 +62,18 @@ def ports(run: Run, machine: Machine) -> Iterator[Port]:
     for port in machine.rdma:
         if port.state == "up" and (port.kind == "infiniband" or not only_infiniband):
             yield port
+
+
+def unknown(run: Run) -> str | None:
+    """Say what isn't known of several instances that the run asks for, or None."""
+    is_asked = run.network.interconnect == "nvlink"
+    return (
+        "is bought, and nothing tells that its instances are in one NVLink domain"
+        if is_asked
+        else None
+    )
+
+
+def bought(plan: Plan, run: Run, offerings: Sequence[Offering]) -> str | None:
+    """Say the same of a run that is on instances of these."""
+    return unknown(run)

@@ -9,12 +9,13 @@ from stowplan.model.audit.cut import cut_of
 from stowplan.model.audit.plan import Plan
 from stowplan.model.audit.seats import Start
 from stowplan.model.audit.violation import Violation
+from stowplan.model.fleet import Machine
 
 
 def check(plan: Plan) -> Iterator[Violation]:
     """Yield each run that starts with other workers than it asks for."""
     empty = EmptyFleet(plan)
-    yield from _bought_gangs(plan)
+    yield from _mixed(plan)
     for start in plan.starts:
         run, outcome = start
         for wrong in _wrong(start):
@@ -25,13 +26,13 @@ def check(plan: Plan) -> Iterator[Violation]:
             yield from _on_all(start, empty)
 
 
-def _bought_gangs(plan: Plan) -> Iterator[Violation]:
-    """Yield each worker of several that is bought: none of a gang may be, for now."""
-    for bought in plan.bought:
-        run = bought.run
-        if run.array is None and len(plan.taken_by[run.name]) > 1:
-            text = "is bought, and a run of several workers goes to machines only"
-            yield Violation("machines", run.name, bought.worker.host, text)
+def _mixed(plan: Plan) -> Iterator[Violation]:
+    """Yield each run of several workers of which some are bought and some aren't."""
+    for name, hosts in plan.together.items():
+        bought = sum(not isinstance(host, Machine) for host in hosts)
+        if 0 < bought < len(hosts):
+            text = f"has {bought} of {len(hosts)} workers on what is bought: it is all or none"
+            yield Violation("machines", name, None, text)
 
 
 def _wrong(start: Start) -> Iterator[str]:

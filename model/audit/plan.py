@@ -33,6 +33,12 @@ type Over = Callable[[Plan, Run, Host, int], str | None]
 The number is how many workers it has: all of them are taken to be on such hosts.
 """
 
+type Together = Callable[[Plan, Run, Sequence[Host]], str | None]
+"""Says what the run comes to on these hosts, one for each worker, where that is too much."""
+
+type BoughtApart = Callable[[Plan, Run, Sequence[Offering]], str | None]
+"""Says why the workers can't be on instances of these together; None: they can."""
+
 type Apart = Callable[[Plan, Run, Sequence[Machine]], str | None]
 """Says why the workers of the run can't be on these machines together; None: they can."""
 
@@ -119,6 +125,22 @@ class Plan:
         return tuple(
             (self.runs[name], machines) for name, machines in theirs.items() if len(machines) > 1
         )
+
+    @cached_property
+    def together(self) -> Mapping[str, list[Host]]:
+        """The hosts of each run that starts with several workers, one for each; by its name."""
+        return {
+            name: hosts
+            for name, hosts in self.taken_by.items()
+            if len(hosts) > 1 and self.runs[name].array is None
+        }
+
+    def bought_apart(self, rule: str, apart: BoughtApart) -> Iterator[Violation]:
+        """Yield a violation for each run whose workers can't be on their instances together."""
+        for name, hosts in self.together.items():
+            offerings = [host.offering for host in hosts if not isinstance(host, Machine)]
+            if offerings and (why := apart(self, self.runs[name], offerings)):
+                yield Violation(rule, name, None, why)
 
     @cached_property
     def places(self) -> Mapping[str, Place]:
@@ -263,15 +285,34 @@ class Plan:
     def unmet(self, rule: str, unmet: Unmet) -> Iterator[Violation]:
         """Yield a violation for each worker on an instance that won't do for it."""
         for run, worker, offering, *_ in self.bought:
-            if why := unmet(self, run, offering):
+            if why := unmet(self, self._one_of(run), offering):
                 yield Violation(rule, run.name, worker.host, why)
 
-    def over(self, rule: str, over: Over) -> Iterator[Violation]:
-        """Yield a violation for each worker on a host that is too dear for it, or too slow."""
+    def _one_of(self, run: Run) -> Run:
+        """Return what one worker of the run asks for, as a run of its own."""
+        if run.name not in self.together:
+            return run
+        each = run.gpus.count // len(self.together[run.name])
+        return run.model_copy(update={"gpus": run.gpus.model_copy(update={"count": each})})
+
+    def over(self, rule: str, over: Over, together: Together | None = None) -> Iterator[Violation]:
+        """Yield a violation for each worker on a host that is too dear for it, or too slow.
+
+        Of a run of several workers that is bought, what they come to `together` counts.
+        """
+        bought = [name for name in self.together if self._limited and self._is_bought(name)]
+        for name in bought if together else ():
+            if together and (why := together(self, self.runs[name], self.together[name])):
+                yield Violation(rule, name, None, why)
         for run, worker, host in self._limited:
+            if together and run.name in bought:
+                continue
             workers = 1 if run.array else len(self.taken_by[run.name])
             if why := over(self, run, host, workers):
                 yield Violation(rule, run.name, worker.host, why)
+
+    def _is_bought(self, name: str) -> bool:
+        return all(not isinstance(host, Machine) for host in self.taken_by[name])
 
     @cached_property
     def _limited(self) -> tuple[Taken, ...]:

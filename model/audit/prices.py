@@ -5,11 +5,12 @@ Nothing is worked out before it is asked for: most snapshots have no prices and 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 
 from stowplan.model.audit.instances import Host, Instance
 from stowplan.model.estimating.duration import RunningTime, family_of, running_time
+from stowplan.model.estimating.gang import GangOutlook, Node, gang_outlook
 from stowplan.model.estimating.hosts import machine_tariffs
 from stowplan.model.estimating.outlook import Outlook, outlook
 from stowplan.model.estimating.parts import needs_of
@@ -65,6 +66,11 @@ class Prices:
         if key not in self._seen:
             self._seen[key] = outlook(run, self.tariff(host), seconds, hosts)
         return self._seen[key]
+
+    def together(self, run: Run, hosts: Sequence[Host]) -> GangOutlook:
+        """Return the outlook of the run on these hosts, one for each worker."""
+        nodes = tuple(Node(self.tariff(host), self.running(run, host)) for host in hosts)
+        return gang_outlook(run, nodes)
 
     def cost(self, run: Run, host: Host) -> int:
         """Return the expected cost of one worker there; what is certain of it where unknown."""

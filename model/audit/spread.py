@@ -11,13 +11,14 @@ from collections.abc import Iterator, Sequence
 from stowplan.model.audit.cut import cut_of
 from stowplan.model.audit.plan import Plan
 from stowplan.model.audit.violation import Violation
-from stowplan.model.fleet import Machine
+from stowplan.model.fleet import Machine, Offering
 from stowplan.model.runs import Run
 
 
 def check(plan: Plan) -> Iterator[Violation]:
     """Yield each run of several workers that share what they mustn't."""
-    return plan.apart("spread", apart)
+    yield from plan.apart("spread", apart)
+    yield from plan.bought_apart("spread", bought)
 
 
 def apart(plan: Plan, run: Run, machines: Sequence[Machine]) -> str | None:
@@ -38,3 +39,18 @@ def apart(plan: Plan, run: Run, machines: Sequence[Machine]) -> str | None:
 
 def _several(names: Iterator[str]) -> list[str]:
     return sorted(name for name, count in Counter(names).items() if count > 1)
+
+
+def unknown(run: Run) -> str | None:
+    """Say what isn't known of several instances that the run asks for, or None."""
+    is_asked = run.topology.spread in ("rack", "fabric")
+    return (
+        f"is bought, and nothing tells in which {run.topology.spread} its instances are"
+        if is_asked
+        else None
+    )
+
+
+def bought(plan: Plan, run: Run, offerings: Sequence[Offering]) -> str | None:
+    """Say the same of a run that is on instances of these."""
+    return unknown(run)

@@ -136,6 +136,13 @@ class Vacant:
             return False
         return not any(unmet(self._plan, run, host.offering) for unmet in UNMET)
 
+    def takes_one(self, run: Run, host: Host, gpus: int) -> bool:
+        """Whether an instance could take one worker of several, with so many GPUs; what all of
+        them cost aside."""
+        assert not isinstance(host, Machine)
+        one = run.model_copy(update={"gpus": run.gpus.model_copy(update={"count": gpus})})
+        return not any(unmet(self._plan, one, host.offering) for unmet in UNMET)
+
     def _is_over(self, run: Run, host: Host, workers: int) -> bool:
         plan = self._plan
         return plan.is_limited(run) and any(over(plan, run, host, workers) for over in OVER)

@@ -43,6 +43,9 @@ def check(plan: Plan) -> Iterator[Violation]:
 def _wrong(plan: Plan, start: Start, told: Value, empty: EmptyFleet) -> Iterator[str]:
     run, hosts = start.run, plan.taken_by[start.run.name]
     profile = run.placement.profile or start.outcome.profile
+    if run.name in plan.together:
+        yield from _wrong_of_gang(plan, run, profile, told)
+        return
     allowed = _measures(plan, run, profile, hosts)
     if told.measure not in allowed:
         yield f"is measured by {told.measure}; {profile}, and so by {' or '.join(allowed)}"
@@ -60,6 +63,40 @@ def _wrong(plan: Plan, start: Start, told: Value, empty: EmptyFleet) -> Iterator
         yield f"is {told.chosen}, beyond the band of {told.reference}"
     if reference < chosen and not _is_to_be_had(plan, run, told.measure, profile, reference, empty):
         yield f"has a reference of {told.reference}, less than any host comes to"
+
+
+def _wrong_of_gang(plan: Plan, run: Run, profile: str, told: Value) -> Iterator[str]:
+    """Yield what is wrong of a run of several workers: what counts is what they come to together.
+
+    How good its reference is isn't looked at: there are too many sets of hosts.
+    """
+    hosts = plan.together[run.name]
+    allowed = _measures(plan, run, profile, hosts)
+    if told.measure not in allowed:
+        yield f"is measured by {told.measure}; {profile}, and so by {' or '.join(allowed)}"
+        return
+    figure = _figure_of_gang(plan, run, hosts, told.measure, profile)
+    chosen, reference = (_whole(amount, told.measure) for amount in (told.chosen, told.reference))
+    if chosen != figure:
+        yield f"is told as {told.chosen}, and is {_told(figure, told.measure)}"
+        return
+    band = 0 if _is_exact(told, profile) else plan.snapshot.policy.bands.profile
+    if told.band != Decimal(str(band)):
+        yield f"has a band of {told.band}, and it is {band}"
+    most = _most(plan, run, hosts, band, reference, profile)
+    if most is not None and chosen > most:
+        yield f"is {told.chosen}, beyond the band of {told.reference}"
+
+
+def _figure_of_gang(plan: Plan, run: Run, hosts: list[Host], measure: str, profile: str) -> int:
+    """Return what the hosts come to together, in micro-dollars or seconds."""
+    if measure == "usd_per_hour":
+        return sum(_figure(plan, run, host, measure, profile) for host in hosts)
+    told = plan.prices.together(run, hosts)
+    if measure == "finish_s":
+        return told.seen.finish_s.p50
+    costs = zip(told.costs, hosts, strict=True)
+    return sum(risked(cost.p50, plan.prices.tariff(host).starts) for cost, host in costs)
 
 
 def _measures(plan: Plan, run: Run, profile: str, hosts: list[Host]) -> list[str]:

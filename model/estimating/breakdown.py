@@ -89,6 +89,7 @@ def _rows(
 
 
 def charged(rows: list[Row], rate: int, hosts: int) -> Iterator[Line]:
+    """Yield each row with what it adds to the bill of so many hosts alike."""
     at, before = [0, 0], [0, 0]
     for what, seconds, billed, source in rows:
         micro = []
@@ -101,6 +102,7 @@ def charged(rows: list[Row], rate: int, hosts: int) -> Iterator[Line]:
 
 
 def how_started(needs: Needs, tariff: Tariff) -> str:
+    """Return what a start consists of."""
     start = tariff.start_s
     takes = f", {start.p50} s (p90 {start.p90} s)" if any(start) else ""
     said = [f"{tariff.startup_source}{takes}"]
@@ -116,5 +118,6 @@ def _per_second(rate: int) -> str:
 
 
 def counted_in_words(count: Likely) -> str:
+    """Return a number of interruptions, given in millionths, as it is told."""
     likely, worst = (written(amount) for amount in count)
     return f"{likely} interruptions likely, {worst} at worst (p90)"

@@ -106,16 +106,16 @@ def outlooks(run: Run, tariffs: Tariffs, running: Mapping[str | None, Likely | N
     times = [running[family] for family in tariffs.families]
     is_total = np.array([time is not None for time in times], dtype=np.bool_)[tariffs.family]
     seconds = _pairs([time or Likely(0, 0) for time in times])[:, tariffs.family]
-    first = _loading(needs.image_mib, needs.restore_mib, tariffs)
+    first = loading(needs.image_mib, needs.restore_mib, tariffs)
     startup, startup_billed = tariffs.start_s + first, tariffs.start_billed_s + first
     used = startup_billed + tariffs.teardown_s + seconds
     finish = startup + seconds
     if tariffs.kinds.is_any:
         redone, restarts, restarts_billed = _interrupted(needs, tariffs, times, seconds)
         used, finish = used + redone + restarts_billed, finish + redone + restarts
-    cost = _charge(tariffs.rate, _billed(used, tariffs))
+    cost = charged(tariffs.rate, billed(used, tariffs))
     if not is_total.all():
-        cost = np.where(is_total, cost, _certain(startup_billed, tariffs))
+        cost = np.where(is_total, cost, certain(startup_billed, tariffs))
     return Outlooks(
         is_total=is_total,
         cost=cost,
@@ -129,17 +129,18 @@ def outlooks(run: Run, tariffs: Tariffs, running: Mapping[str | None, Likely | N
 def startups(run: Run, tariffs: Tariffs) -> Whole:
     """Return how long each host takes until a run does useful work; two rows, p50 and p90."""
     needs = needs_of(run)
-    starts: Whole = tariffs.start_s + _loading(needs.image_mib, needs.restore_mib, tariffs)
+    starts: Whole = tariffs.start_s + loading(needs.image_mib, needs.restore_mib, tariffs)
     return starts
 
 
-def _loading(image_mib: int, saved_mib: int, tariffs: Tariffs) -> Whole:
-    loading: Whole = np.zeros_like(tariffs.pull)
+def loading(image_mib: int, saved_mib: int, tariffs: Tariffs) -> Whole:
+    """Return how long each host takes to load so much; two rows, p50 and p90."""
+    taken: Whole = np.zeros_like(tariffs.pull)
     if image_mib:
-        loading = loading + over(image_mib * MICRO, tariffs.pull)
+        taken = taken + over(image_mib * MICRO, tariffs.pull)
     if saved_mib:
-        loading = loading + over(saved_mib * MICRO, tariffs.restore)
-    return loading
+        taken = taken + over(saved_mib * MICRO, tariffs.restore)
+    return taken
 
 
 def _interrupted(
@@ -148,8 +149,8 @@ def _interrupted(
     """Return the seconds of redone work, of restarts, and of these what is billed."""
     count = _counts(tariffs, times)
     lost = seconds if needs.interval_s is None else np.minimum(needs.interval_s, seconds)
-    loading = _loading(needs.image_mib, needs.saved_mib, tariffs)
-    again, again_billed = tariffs.boot_s + loading, tariffs.boot_billed_s + loading
+    loaded = loading(needs.image_mib, needs.saved_mib, tariffs)
+    again, again_billed = tariffs.boot_s + loaded, tariffs.boot_billed_s + loaded
     return (
         over(product(count, lost), 2 * MICRO),
         over(product(count, again), MICRO),
@@ -168,19 +169,22 @@ def _counts(tariffs: Tariffs, times: Sequence[Likely | None]) -> Whole:
     return np.stack([table[row, level, tariffs.kind] for level in (0, 1)])
 
 
-def _billed(used: Whole, tariffs: Tariffs) -> Whole:
+def billed(used: Whole, tariffs: Tariffs) -> Whole:
+    """Return what is billed of so long: less what is paid, rounded up; two rows."""
     beyond = np.maximum(0, used - tariffs.paid_s)
     up = over(beyond, tariffs.increment_s) * tariffs.increment_s
     return np.where(beyond > 0, np.maximum(up, tariffs.minimum_s), 0)
 
 
-def _certain(startup_billed: Whole, tariffs: Tariffs) -> Whole:
+def certain(startup_billed: Whole, tariffs: Tariffs) -> Whole:
+    """Return what is sure to be charged where no time is known; two rows."""
     beyond = np.maximum(0, startup_billed + tariffs.teardown_s - tariffs.paid_s)
-    least = _billed(np.ones_like(beyond), tariffs)
-    return np.maximum(_charge(tariffs.rate, beyond), _charge(tariffs.rate, least))
+    least = billed(np.ones_like(beyond), tariffs)
+    return np.maximum(charged(tariffs.rate, beyond), charged(tariffs.rate, least))
 
 
-def _charge(rate: Whole, seconds: Whole) -> Whole:
+def charged(rate: Whole, seconds: Whole) -> Whole:
+    """Return what so many seconds cost at these rates."""
     return over(product(rate, seconds), HOUR_S)
 
 

@@ -7,6 +7,9 @@ from decimal import Decimal
 
 from stowplan.model.decision import Estimate, Got, Value
 from stowplan.model.estimating.estimate import estimate
+from stowplan.model.estimating.gang import Node, gang_outlook
+from stowplan.model.estimating.gang_estimate import gang_estimate
+from stowplan.model.estimating.outlook import risked
 from stowplan.model.estimating.token import rate_in
 from stowplan.model.holds import holding
 from stowplan.model.money import usd_of
@@ -14,6 +17,7 @@ from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.decode import Seat
 from stowplan.solver.explain.placed import value_of, value_where_nothing_costs
 from stowplan.solver.hosts import Host
+from stowplan.solver.money.appraisal import Appraisal, Measure, Tier
 from stowplan.solver.money.bands import Standing
 from stowplan.solver.situation import Situation
 
@@ -24,19 +28,56 @@ class Money:
     def __init__(self, situation: Situation) -> None:
         """Work out nothing before it is asked for."""
         self._situation = situation
-        self._estimates: dict[tuple[Ask, int], Estimate] = {}
+        self._estimates: dict[tuple[Ask, tuple[int, ...]], Estimate] = {}
         self._references: dict[str, dict[str, list[Standing]]] = {}
 
     def value(self, each: RunClass, run: str, seats: Sequence[Seat]) -> Value | None:
         """Return what a run's profile optimises: what it has, and what the cycle left it."""
         situation = self._situation
         appraisal = situation.grid.appraisals[situation.index_of[each.name]]
+        if appraisal is not None and _is_gang(each.ask):
+            return self._value_of_gang(each, appraisal, run, seats)
         references = self._left_to(each).get(run)
         if appraisal is None or not references:
             bands = situation.snapshot.policy.bands
             return value_where_nothing_costs(each.ask.profile, bands.profile)
         chosen = sorted(self._standing(each, seat.host) for seat in seats)
         return value_of(appraisal, chosen, references)
+
+    def _value_of_gang(
+        self, each: RunClass, appraisal: Appraisal, run: str, seats: Sequence[Seat]
+    ) -> Value | None:
+        """Return the value of a run of several workers: of all of them together."""
+        references = self._situation.plan.references.get(each.name, ())
+        if appraisal.of_run is None:
+            tier = max(int(appraisal.tier[appraisal.at(seat.host.place)]) for seat in seats)
+            own = self._left_to(each).get(run, ())
+            left = [(max(tier for tier, _ in own), sum(measure for _, measure in own))]
+        else:
+            tier, left = int(appraisal.tier[0]), list(references)
+        by = "cost_usd" if tier == Tier.BEYOND else appraisal.by
+        measure = self._measure_of_gang(each.ask, by, seats)
+        if left[-1][0] == tier and measure > appraisal.limit(*left[-1]):
+            left = [(tier, measure)]  # its accelerators are of several families
+        return value_of(appraisal, [(tier, measure)], left)
+
+    def _measure_of_gang(self, ask: Ask, by: Measure, seats: Sequence[Seat]) -> int:
+        nodes = self._nodes(ask, seats)
+        if by == "usd_per_hour" and ask.profile == "balanced":
+            return sum(node.tariff.ranked_rate for node in nodes)
+        if by == "usd_per_hour":
+            return sum(risked(node.tariff.ranked_rate, node.tariff.starts) for node in nodes)
+        assert ask.work is not None
+        told = gang_outlook(ask.work.run, nodes)
+        if by == "finish_s":
+            return told.seen.finish_s.p50
+        costs = zip(told.costs, nodes, strict=True)
+        return sum(risked(cost.p50, node.tariff.starts) for cost, node in costs)
+
+    def _nodes(self, ask: Ask, seats: Sequence[Seat]) -> list[Node]:
+        assert ask.work is not None
+        running = self._situation.eligibility.prices.running(ask.work)
+        return [Node(seat.host.tariff, running[seat.host.accelerators]) for seat in seats]
 
     def spent(self, each: RunClass, seats: Sequence[Seat]) -> int:
         """Return what a run takes of the purses that it is paid from; of an array, an element."""
@@ -49,19 +90,26 @@ class Money:
         return max(costs) if each.ask.array else sum(costs)
 
     def estimate(self, each: RunClass, seats: Sequence[Seat]) -> Estimate | None:
-        """Return what a run costs and when it ends; of several hosts, by the dearest of them."""
+        """Return what a run costs and when it ends; of an array, on the dearest of its hosts."""
         ask, prices = each.ask, self._situation.eligibility.prices
         priced = prices.of(ask)
         if ask.work is None or priced is None:
             return None
+        now = self._situation.snapshot.now
         dearest = max((seat.host for seat in seats), key=lambda host: int(priced.cost[host.place]))
-        key = (ask, dearest.place)
+        places = sorted(seat.host.place for seat in seats) if _is_gang(ask) else [dearest.place]
+        key = (ask, tuple(places))
         if key not in self._estimates:
+            nodes = self._nodes(ask, seats if _is_gang(ask) else seats[:1])
             running = prices.running(ask.work)[dearest.accelerators]
-            now, hosts = self._situation.snapshot.now, 1 if ask.array else len(seats)
+            told = (
+                gang_estimate(ask.work.run, nodes, now)
+                if _is_gang(ask)
+                else estimate(ask.work.run, dearest.tariff, running, now)
+            )
+            is_known = told.duration is not None
             self._estimates[key] = _with_purses(
-                estimate(ask.work.run, dearest.tariff, running, now, hosts),
-                [] if running else [purse.name for purse in priced.purses],
+                told, [] if is_known else [purse.name for purse in priced.purses]
             )
         return self._estimates[key]
 
@@ -119,6 +167,11 @@ class Money:
         assert appraisal is not None
         at = appraisal.at(host.place)
         return int(appraisal.tier[at]), int(appraisal.measure[at])
+
+
+def _is_gang(ask: Ask) -> bool:
+    """Whether a run has several workers, which are priced together."""
+    return (ask.tasks or 1) > 1 and not ask.array
 
 
 def _with_purses(found: Estimate, purses: Sequence[str]) -> Estimate:

@@ -10,6 +10,7 @@ from stowplan.model.decision import ChosenShape, Got, Value, Worker
 from stowplan.model.money import usd_of
 from stowplan.model.runs import Profile
 from stowplan.model.topology import Joint
+from stowplan.model.vicinity import location_of, words_of, zone_of
 from stowplan.model.workers import Wiring, equipment
 from stowplan.solver.asks import Ask
 from stowplan.solver.decode import Seat, Start
@@ -42,9 +43,22 @@ def shape_of(ask: Ask, seats: Sequence[Seat], joint: Joint | None = None) -> Cho
     bought = len({seat.name for seat in seats if seat.host.offering})
     owned = len({seat.name for seat in seats}) - bought
     shape = _shape(ask.gpus, bool(ask.array), len(seats), owned, bought)
+    if bought > 1 and not ask.array:
+        return shape.model_copy(update={"why": f"{shape.why} {_where(seats)}"})
     if joint is None or owned < 2:
         return shape
     return shape.model_copy(update={"why": f"{shape.why} {joint.words}"})
+
+
+def _where(seats: Sequence[Seat]) -> str:
+    """Return where the instances of a run are, as near as can be told."""
+    offerings = [seat.host.offering for seat in seats if seat.host.offering]
+    first = offerings[0]
+    if len({zone_of(each, "colocated") for each in offerings}) == 1:
+        return f"in {words_of(first)}"
+    if first.region_class and len({zone_of(each, "regional") for each in offerings}) == 1:
+        return f"in region class {first.region_class}"
+    return f"in {len({location_of(each) for each in offerings}):,} locations"
 
 
 @functools.cache

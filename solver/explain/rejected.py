@@ -69,6 +69,12 @@ class Tables:
         places = listed[self.standing.rooms.slots(ask)[listed] > 0]
         places = places[~self.standing.is_inside(places)]
         name, where = group.joint.name, group.joint.words
+        if group.vicinity is not None:
+            name, where = group.vicinity.name, f"in {group.vicinity.name}"
+        if self.standing.each.deal is not None and self.standing.appraisal is not None:
+            text = f"a whole run on other hosts is no better than {where}"
+            reason = Reason.of(Code.OUTRANKED, text, stage="value", value=name, reference=name)
+            return [Row(places, 0, (reason,))] if len(places) else []
         if group.rung == MACHINE:
             name = str(self.standing.situation.names[group.hosts[0]])
             where = f"on machine {name}"

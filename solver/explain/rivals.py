@@ -194,7 +194,7 @@ class _Rivals:
 
     def _workers(self, place: int, room: Room) -> int:
         host: Host = self.situation.hosts[place]
-        most = (self.ask.tasks or 0) if self.ask.may_share else 1
+        most = (self.ask.tasks or 0) if self.ask.may_share or host.offering else 1
         return min(most, self.situation.eligibility.slots(self.ask, host, room))
 
 

@@ -110,6 +110,8 @@ class Standing:
     def is_inside(self, places: Ints) -> Bools:
         """Return which hosts are of the group that a run of several workers is on."""
         group = self.each.group
+        if self.each.deal is not None and self.appraisal is not None:
+            return np.isin(places, self.appraisal.hosts)
         if group is None:
             return np.ones(len(places), np.bool_)
         return np.isin(places, group.hosts)
@@ -127,7 +129,23 @@ class Standing:
         if self.appraisal is None or not references:
             return np.zeros(len(places), np.bool_)
         at = np.searchsorted(self.appraisal.hosts, places)
+        if self.appraisal.of_run:
+            return self._too_dear_for_one(self.appraisal, references[-1])[at]
         return ~within(self.appraisal, references[-1])[at]
+
+    def _too_dear_for_one(self, appraisal: Appraisal, reference: tuple[int, int]) -> Bools:
+        """Return the hosts with which a run would be beyond its band, were the dearest of its
+        workers there."""
+        assert appraisal.of_run is not None
+        starts = self.situation.starts_of(self.each)
+        own = [
+            [int(appraisal.measure[appraisal.at(seat.host.place)]) for seat in start.seats]
+            for start in starts
+        ]
+        rest = min(sum(measures) - max(measures) for measures in own)
+        limit = appraisal.limit(*reference) - appraisal.of_run.measure - rest
+        too_dear: Bools = appraisal.measure > limit
+        return too_dear
 
     @cached_property
     def willing(self) -> Willing:

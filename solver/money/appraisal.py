@@ -8,9 +8,10 @@ so that it sums over runs.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -41,6 +42,35 @@ class Tier(IntEnum):
     """Hosts too dear for a run that wants speed; there the cheapest is best."""
 
 
+class OfRun(NamedTuple):
+    """What a run of several workers comes to on top of what its hosts do, all together."""
+
+    measure: int
+    regret: int
+    """Below 0 by what the best that there is for the run comes to."""
+
+
+class Own(NamedTuple):
+    """What a run's hosts are compared with: the best of all its shapes and groups."""
+
+    by: Measure
+    lowest: int
+    """The least measure of all that isn't beyond."""
+    cheapest: int
+    """The least expected cost, after failed starts."""
+    unit: int
+    """The least of these above zero."""
+    seconds: int
+    """How long it likely runs where its measure is the lowest."""
+
+    @property
+    def least(self) -> int:
+        """What the best comes to in micro-dollars."""
+        if self.by == "usd_per_hour":
+            return ceil_div(self.lowest * self.seconds, HOUR_S)
+        return self.lowest if self.by == "cost_usd" else self.cheapest
+
+
 @dataclass(frozen=True, eq=False)
 class Appraisal:
     """The hosts of a class by what they are worth to each of its runs; an array for each figure."""
@@ -59,6 +89,15 @@ class Appraisal:
     least: int
     """What the best host comes to in micro-dollars: what regret comes on top of."""
     bands: Bands
+    of_run: OfRun | None = None
+    """Of a run of several workers that is priced as a whole: its hosts' figures add up. Tier and
+    measure are then of the run: see `measure_of_run`."""
+
+    def measure_of_run(self, workers: Sequence[tuple[int, int]]) -> int:
+        """Return the measure of a run that has so many workers on hosts, by their places."""
+        assert self.of_run is not None
+        own = sum(int(self.measure[self.at(host)]) * count for host, count in workers)
+        return own + self.of_run.measure
 
     def limit(self, tier: int, reference: int) -> int:
         """Return the greatest measure that counts as good as a reference of this tier."""
@@ -105,24 +144,29 @@ class Appraisal:
             self.lowest,
             self.least,
             self.bands,
+            self.of_run,
         )
 
 
-def appraised(ask: Ask, prices: Prices, hosts: Ints) -> Appraisal | None:
+def appraised(ask: Ask, prices: Prices, hosts: Ints, own: Own | None = None) -> Appraisal | None:
     """Return what hosts that would take a run are worth to it; None where nothing tells them apart.
 
-    `hosts` are all that would take it alone, with what is free at the start.
+    `hosts` are all that would take it alone, with what is free at the start. `own`: the best that
+    there is for the run, where it may have several workers too.
     """
     priced, bands = prices.of(ask), prices.snapshot.policy.bands
     if priced is None or not len(hosts):
         return None
-    by, measure = _measured(ask.profile, priced, hosts)
+    by, measure = measured(
+        ask.profile, priced, hosts, by_rate=own is not None and own.by == "usd_per_hour"
+    )
     cost = priced.risked[hosts]
     tier = np.full(len(hosts), Tier.PLAIN, np.int64)
     beyond = np.zeros(len(hosts), np.bool_)
+    own = own or own_of(by, measure, priced, hosts, bands)
     if by == "finish_s":
-        beyond = cost > scaled(int(cost.min()), 0, bands.speed_cost)
-    lowest = int(measure[~beyond].min())
+        beyond = cost > scaled(own.cheapest, 0, bands.speed_cost)
+    lowest = own.lowest
     wanted = priced.work.run.placement
     if wanted.interruptible == "prefer":
         near = measure <= scaled(lowest, 1, bands.interruptible_prefer)
@@ -138,20 +182,35 @@ def appraised(ask: Ask, prices: Prices, hosts: Ints) -> Appraisal | None:
         by=by,
         tier=tier,
         measure=measure,
-        regret=_regret(by, priced, hosts, np.where(beyond, VAST, measure), lowest, beyond),
+        regret=_regret(own, priced, hosts, measure, beyond),
         cost=priced.cost[hosts],
         lowest=lowest,
-        least=_least(by, priced, hosts, measure, lowest),
+        least=own.least,
         bands=bands,
     )
 
 
-def _measured(profile: Profile, priced: Priced, hosts: Ints) -> tuple[Measure, Ints]:
+def own_of(by: Measure, measure: Ints, priced: Priced, hosts: Ints, bands: Bands) -> Own:
+    """Return the best that there is for a run of one worker."""
+    cost = priced.risked[hosts]
+    cheapest = int(cost.min())
+    beyond = np.zeros(len(hosts), np.bool_)
+    if by == "finish_s":
+        beyond = cost > scaled(cheapest, 0, bands.speed_cost)
+    seconds = max(1, int(priced.seconds[hosts[measure == measure.min()]].min()))
+    above_zero = cost[cost > 0]
+    unit = int(above_zero.min()) if len(above_zero) else MICRO
+    return Own(by, int(measure[~beyond].min()), cheapest, unit, seconds)
+
+
+def measured(
+    profile: Profile, priced: Priced, hosts: Ints, *, by_rate: bool = False
+) -> tuple[Measure, Ints]:
     """Return by what a profile chooses: by the rate where nobody knows how long the run takes."""
     match profile:
         case "balanced":
             return "usd_per_hour", priced.ranked_rate[hosts]
-        case _ if not priced.is_total[hosts].all():
+        case _ if by_rate or not priced.is_total[hosts].all():
             return "usd_per_hour", priced.risked_rate[hosts]
         case "cost":
             return "cost_usd", priced.risked[hosts]
@@ -159,34 +218,19 @@ def _measured(profile: Profile, priced: Priced, hosts: Ints) -> tuple[Measure, I
             return "finish_s", priced.finish_s[hosts]
 
 
-def _regret(
-    by: Measure, priced: Priced, hosts: Ints, measure: Ints, lowest: int, beyond: Bools
-) -> Ints:
+def _regret(own: Own, priced: Priced, hosts: Ints, measure: Ints, beyond: Bools) -> Ints:
     """Return what each host is worse by than the best: by the hour, as long as it runs there."""
     cost = priced.risked[hosts]
-    more = np.where(beyond, 0, measure - lowest)
-    match by:
+    more = np.where(beyond, 0, measure - own.lowest)
+    match own.by:
         case "usd_per_hour":
-            regret = over(product(more, _seconds(priced, hosts, measure)), HOUR_S)
+            regret = over(product(more, own.seconds), HOUR_S)
         case "cost_usd":
             regret = more
         case "finish_s":
-            above_zero = cost[cost > 0]
-            unit = int(above_zero.min()) if len(above_zero) else MICRO
-            regret = over(product(more, unit), max(1, lowest))
-    dear = np.minimum(np.where(beyond, cost - int(cost.min()), regret), VAST)
+            regret = over(product(more, own.unit), max(1, own.lowest))
+    dear = np.minimum(np.where(beyond, cost - own.cheapest, regret), VAST)
     return dear.astype(np.int64)
-
-
-def _least(by: Measure, priced: Priced, hosts: Ints, measure: Ints, lowest: int) -> int:
-    if by == "usd_per_hour":
-        return ceil_div(lowest * _seconds(priced, hosts, measure), HOUR_S)
-    return lowest if by == "cost_usd" else int(priced.risked[hosts].min())
-
-
-def _seconds(priced: Priced, hosts: Ints, measure: Ints) -> int:
-    """Return how long a run likely takes where its rate is the lowest; of no time, a second."""
-    return max(1, int(priced.seconds[hosts[measure == measure.min()]].min()))
 
 
 def scaled(amount: int, whole: int, share: float) -> int:

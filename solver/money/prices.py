@@ -14,6 +14,7 @@ import numpy.typing as npt
 from stowplan.model.estimating.columns import Whole, over, product
 from stowplan.model.estimating.duration import Likely, RunningTime, as_written, running_time
 from stowplan.model.estimating.estimates import Outlooks, Tariffs, outlooks, startups, tariffs_of
+from stowplan.model.estimating.together import Nodes
 from stowplan.model.estimating.token import rate_in
 from stowplan.model.money import HOUR_S, MICRO, in_cents, micro_of, written
 from stowplan.model.snapshot import Snapshot
@@ -50,8 +51,9 @@ class Priced:
     """What one run costs on every host, and when it ends there; an array over all hosts each."""
 
     work: Work
-    tasks: int
-    """How many workers it has: each is counted as if all were on such a host."""
+    times: Ints
+    """By machine: how many workers the run has, each counted as if all were on such a machine. By
+    offering 1: its instances are priced together with those of others."""
     is_total: Bools
     """Whether its running time is known there."""
     cost: Ints
@@ -71,6 +73,7 @@ class Priced:
     """And the rate."""
     seconds: Ints
     """The likely running time, an hour where it isn't known."""
+    seconds_p90: Ints
     interruptible: Bools
     purses: Sequence[Purse]
     """Those that the run is paid from."""
@@ -91,8 +94,8 @@ class Priced:
 
     @cached_property
     def all_costs(self) -> Ints:
-        """The expected cost of all its workers."""
-        return np.minimum(self.cost, VAST // max(1, self.tasks)) * self.tasks
+        """The expected cost of all its workers; on offerings, of one of them."""
+        return np.minimum(self.cost, VAST // self.times) * self.times
 
 
 class _Rates(NamedTuple):
@@ -110,6 +113,7 @@ class Prices:
         """Read what hosts ask; nothing is worked out before it is asked for."""
         self.snapshot, self.hosts = snapshot, hosts
         self._priced: dict[tuple[Work, str, int], Priced] = {}
+        self._nodes: dict[Work, Nodes] = {}
 
     @cached_property
     def is_priced(self) -> bool:
@@ -151,16 +155,24 @@ class Prices:
             for family in self._columns.families
         }
 
+    def nodes(self, work: Work) -> Nodes:
+        """Return what each host would bring to a run as one of its nodes."""
+        if work not in self._nodes:
+            self._nodes[work] = Nodes(work.run, self._columns)
+        return self._nodes[work]
+
     def _of(self, work: Work, ask: Ask) -> Priced:
         running, columns = self.running(work), self._columns
         times = {family: time.seconds if time else None for family, time in running.items()}
         seen: Outlooks = outlooks(work.run, columns, times)
         hour = Likely(HOUR_S, HOUR_S)
-        likely = [(times[family] or hour).p50 for family in columns.families]
+        likely, worst = np.array(
+            [times[family] or hour for family in columns.families], np.int64
+        ).T[:, columns.family]
         purses = [purse for purse in self.purses if ask.workspace in purse.workspaces]
         return Priced(
             work=work,
-            tasks=ask.tasks or 1,
+            times=np.where(self.offered, 1, ask.tasks or 1),
             is_total=seen.is_total,
             cost=_ints(seen.cost[0]),
             cost_p90=_ints(seen.cost[1]),
@@ -171,7 +183,8 @@ class Prices:
             ranked_rate=self._rates.ranked,
             risked=_ints(seen.risked),
             risked_rate=self._rates.risked,
-            seconds=np.array(likely, np.int64)[columns.family],
+            seconds=likely,
+            seconds_p90=worst,
             interruptible=self.interruptible,
             purses=purses,
             left={purse.key: purse.micro for purse in purses},

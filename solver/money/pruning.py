@@ -29,7 +29,9 @@ def pruned(grid: Grid) -> Grid:
     """Return the grid without hosts that no class needs."""
     if all(each is None for each in grid.appraisals):
         return grid
-    ranked = [None if each is None else _Ranked(grid, each) for each in grid.appraisals]
+    ranked = [
+        None if each is None or each.of_run else _Ranked(grid, each) for each in grid.appraisals
+    ]
     workers = np.array([each.count * (each.ask.tasks or 0) for each in grid.classes], np.int64)
     everyone = int(workers.sum())
     rivals, short, rounds = workers, frozenset[int](), 0

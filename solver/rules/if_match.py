@@ -15,12 +15,12 @@ def bars(ask: Ask, priced: Priced) -> Bools:
     """
     if priced.ceiling is None:
         return none_of(priced)
-    return priced.rate > priced.ceiling // priced.tasks
+    return priced.rate > priced.ceiling // priced.times
 
 
 def why_barred(ask: Ask, priced: Priced, place: int) -> Reason:
     """PRICE_ABOVE_ESTIMATE."""
-    rate, most = int(priced.rate[place]) * priced.tasks, priced.ceiling or 0
+    rate, most = int(priced.rate[place] * priced.times[place]), priced.ceiling or 0
     told, limit = in_dollars(rate, most)
     return Reason.of(
         Code.PRICE_ABOVE_ESTIMATE,

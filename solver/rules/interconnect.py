@@ -17,7 +17,14 @@ ASKED_BY = "interconnect"
 
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
-    """NO_RDMA where no port of the kind asked for is up; for a single worker too."""
+    """NO_RDMA where no port of the kind asked for is up; for a single worker too.
+
+    TOPOLOGY_UNLABELLED of an offering where several workers ask for NVLink: nothing tells which
+    instances are in one domain.
+    """
+    if ask.interconnect == "nvlink" and host.offering and ask.tasks != 1:
+        text = "not known which instances are in one NVLink domain, for interconnect: nvlink"
+        return Reason.of(Code.TOPOLOGY_UNLABELLED, text, rule="interconnect")
     if ask.interconnect not in ("rdma", "infiniband"):
         return None
     kind = "InfiniBand" if ask.interconnect == "infiniband" else "RDMA"

@@ -11,12 +11,12 @@ from stowplan.solver.money.prices import Bools, Ints, Priced, in_dollars, none_o
 def bars(ask: Ask, priced: Priced) -> Bools:
     """rate > max_rate_usd_per_hour, for all its workers together."""
     most = _most(priced)
-    return none_of(priced) if most is None else priced.rate > most // priced.tasks
+    return none_of(priced) if most is None else priced.rate > most // priced.times
 
 
 def why_barred(ask: Ask, priced: Priced, place: int) -> Reason:
     """EXCEEDS_MAX_RATE."""
-    rate, most = int(priced.rate[place]) * priced.tasks, _most(priced) or 0
+    rate, most = int(priced.rate[place] * priced.times[place]), _most(priced) or 0
     told, limit = in_dollars(rate, most)
     return Reason.of(
         Code.EXCEEDS_MAX_RATE,

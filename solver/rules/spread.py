@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from stowplan.solver.choices import Choices
 
 
-ON_MACHINES = True
 ASKED_BY = "spread"
 
 
@@ -28,7 +27,7 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
 
 def post(choices: Choices) -> Iterator[Row]:
     """workers_in(class, cell) <= starts(class) x hosts of the cell; over all cells of a rack, or a
-    fabric, the sum is at most starts(class).
+    fabric, the sum is at most starts(class). Each instance of an offering is a host of its own.
 
     Enough for exactness: counts with these bounds and the right sum can always be dealt out so
     that each run gets different hosts, or racks (Gale-Ryser with equal rows).
@@ -37,6 +36,8 @@ def post(choices: Choices) -> Iterator[Row]:
         if each.keeps_apart:
             (own,) = each.classes
             for cell in choices.cells_for(each):
+                if cell.instances is not None:
+                    continue
                 yield choices.workers_in(each, cell) <= choices.starts(own) * len(cell.hosts)
             if each.ask.spread in ("rack", "fabric"):
                 for cells in choices.cells_by(each, each.ask.spread):

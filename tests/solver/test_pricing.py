@@ -131,7 +131,7 @@ def standing(found: Ranking, name: str) -> tuple[int, ...]:
     assert each is not None
     place = found.market.named[name].place
     return tuple(
-        int(own.by_host(prices, found.ask)[place]) * (-1 if own.maximise else 1)
+        int(own.by_host(prices, found.ask, found.priced)[place]) * (-1 if own.maximise else 1)
         for own in (FAILED, *OWN)
         if each.profile in own.profiles
     )

@@ -7,11 +7,13 @@ import pytest
 from stowplan.model.audit import audit
 from stowplan.model.decision import Decision, Estimate, Span, StartupTime
 from stowplan.model.snapshot import Snapshot
-from tests.build import altered, broken, run
+from tests.build import Place, altered, broken, run
 from tests.model.audit.bought import by_rate, market, offering, priced, rented, work
 
 
-def told(s: Snapshot, decision: Decision, rate: str, cost: str | None) -> Decision:
+def told(
+    s: Snapshot, decision: Decision, rate: str, cost: str | None, assembly: str = "0"
+) -> Decision:
     """Return the decision with an estimate of these figures for the run `a`."""
     estimate = Estimate(
         cost_usd=None if cost is None else Span(p50=cost, p90=cost),
@@ -24,7 +26,7 @@ def told(s: Snapshot, decision: Decision, rate: str, cost: str | None) -> Decisi
         valid_until=s.now,
         rate_usd_per_hour=Decimal(rate),
         startup_teardown_usd=Decimal(0),
-        assembly_bound_usd=Decimal(0),
+        assembly_bound_usd=Decimal(assembly),
         unverified=(),
     )
     rate_before = decision.summary.usd_per_hour
@@ -66,6 +68,21 @@ def test_an_array_s_estimate_is_that_of_its_dearest_element() -> None:
 
 def test_a_run_of_several_workers_is_told_all_its_machines() -> None:
     s = market([], [work("a", 0, machines=2)], [rented("m"), rented("n")])
-    decision = priced(s, {"a": [("m", 0), ("n", 0)]}, "7.20", values={"a": by_rate("3.60")})
-    assert audit(s, told(s, decision, "7.20", "7.2")) == ()
-    assert broken(s, told(s, decision, "3.60", "3.6")) == {"estimate"}
+    decision = priced(s, {"a": [("m", 0), ("n", 0)]}, "7.20", values={"a": by_rate("7.20")})
+    # Waited for in vain, each costs 900 s at a tenth of a cent.
+    assert audit(s, told(s, decision, "7.20", "7.2", "1.8")) == ()
+    assert broken(s, told(s, decision, "3.60", "3.6", "1.8")) == {"estimate"}
+    assert broken(s, told(s, decision, "7.20", "7.2", "0.9")) == {"estimate"}
+
+
+def test_a_run_on_several_instances_is_told_what_they_come_to_together() -> None:
+    # Both are there until the slower has booted, after 300 s; then an hour; then each its 30 s:
+    # 2 x 3930 s at a tenth of a cent. Waited for in vain: 2 x 900 s.
+    slow = offering("slow", startup={"boot_p50_s": 300, "boot_p90_s": 300, "warm_s": 10})
+    both = [each | {"location": "x"} for each in (offering(), slow)]
+    s = market(both, [work("a", 0, machines=2)])
+    places: dict[str, list[Place]] = {"a": [("a100#1", 0), ("slow#1", 0)]}
+    decision = priced(s, places, "7.20", values={"a": by_rate("7.20")})
+    assert audit(s, told(s, decision, "7.20", "7.86", "1.8")) == ()
+    # As if each were there for its own start alone.
+    assert broken(s, told(s, decision, "7.20", "7.66", "1.8")) == {"estimate"}

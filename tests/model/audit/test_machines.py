@@ -205,11 +205,16 @@ def test_an_array_s_shape_is_that_of_an_element() -> None:
     assert broken(s, altered(s, right, "a", shape=told)) == {"machines"}
 
 
-def test_a_run_of_several_workers_goes_to_machines_only() -> None:
+def test_a_run_of_several_workers_is_on_machines_or_on_instances() -> None:
     asked = work("a", 0, machines=2)
     s = market([offering(available=2)], [asked], [rented("m"), rented("n")])
-    values = {"a": by_rate("3.60")}
-    for hosts, rules in ((("m", "n"), set()), (("m", "a100#1"), {"machines"})):
+    values = {"a": by_rate("7.20")}
+    hosts_and_rules: list[tuple[tuple[str, str], set[str]]] = [
+        (("m", "n"), set()),
+        (("a100#1", "a100#2"), set()),
+        (("m", "a100#1"), {"machines"}),
+    ]
+    for hosts, rules in hosts_and_rules:
         places = {"a": [(host, 0) for host in hosts]}
         assert broken(s, priced(s, places, "7.20", values=values)) == rules
 
@@ -217,6 +222,7 @@ def test_a_run_of_several_workers_goes_to_machines_only() -> None:
 def test_a_run_on_all_is_on_all_machines_that_it_may_pay() -> None:
     asked = work("a", 0, node_selection={"mode": "all"}, placement={"max_rate_usd_per_hour": 8})
     s = market([offering()], [asked], [rented("m"), rented("n", rate="9"), rented("o")])
-    values = {"a": by_rate("3.60")}
+    values = {"a": by_rate("7.20")}
     assert broken(s, priced(s, {"a": [("m", 0), ("o", 0)]}, "7.20", values=values)) == set()
+    values = {"a": by_rate("3.60")}
     assert broken(s, priced(s, {"a": [("m", 0)]}, "3.60", values=values)) == {"machines"}

@@ -93,7 +93,7 @@ def test_the_workers_of_a_run_are_charged_together() -> None:
     rented = [machine(name, rate_usd_per_hour="1.50") for name in "mn"]
     gang = run("r", cpu_cores=1, node_selection={"count": 2}, expected_duration_s=3600)
     found, at = priced(market(runs=[gang], machines=rented))
-    assert found.tasks == 2
+    assert found.times[at["m"]] == 2
     assert (found.cost[at["m"]], found.all_costs[at["m"]]) == (1_500_000, 3_000_000)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from stowplan.model.reasons import Code
 from tests.build import Document, machine, market, offering, run, snapshot, wants
 from tests.model.audit.standing import stands
-from tests.solver.cycles import blames, headline, outcome_of, placed, places, starts, told, waits
+from tests.solver.cycles import headline, outcome_of, placed, places, starts, told, waits
 
 
 def _count(count: int, mode: str = "exact", **more: Any) -> Document:
@@ -92,18 +92,13 @@ def test_fewer_gpus_on_a_machine_than_the_least_are_refused() -> None:
     assert starts(snapshot([machine("m", 8)], [run("a", exact)])) == {"a"}
 
 
-def test_a_run_of_several_workers_is_not_on_offerings() -> None:
-    s = market(offering("a", available=9), runs=[_count(2, cpu_cores=1)])
-    assert blames(s, "a", "a") == (
-        Code.GANG_INFEASIBLE, "a run of several workers can't be on offerings yet", {},
-    )  # fmt: skip
-
-
-def test_it_starts_on_machines_beside_offerings_and_on_nothing_else() -> None:
+def test_a_run_of_several_workers_is_on_machines_or_on_offerings_and_never_on_both() -> None:
     both = [machine("m"), machine("n")]
-    s = market(offering("o", "0", available=9), runs=[_count(2, cpu_cores=1)], machines=both)
+    s = market(offering("o", available=9), runs=[_count(2, cpu_cores=1)], machines=both)
     assert sorted(places(s)["a"]) == ["m", "n"]
-    s = market(offering("o", "0", available=9), runs=[_count(3, cpu_cores=1)], machines=both)
+    s = market(offering("o", available=9), runs=[_count(3, cpu_cores=1)], machines=both)
+    assert places(s)["a"] == ["o#1", "o#2", "o#3"]
+    s = market(offering("o", available=2), runs=[_count(3, cpu_cores=1)], machines=both)
     assert not starts(s)
 
 
