@@ -21,6 +21,7 @@ from stowplan.solver.limits import Limits
 from stowplan.solver.money.bids import bids
 from stowplan.solver.money.profiles import refuse_vast
 from stowplan.solver.money.pruning import pruned
+from stowplan.solver.money.vast import refuse_vast_sums
 from stowplan.solver.options import Options
 from stowplan.solver.whole import Whole
 
@@ -69,6 +70,7 @@ def _ordinary(grid: Grid) -> int:
 def _placed(grid: Grid, limits: Limits, chain: Chain) -> Layout:
     needed = pruned(grid)
     refuse_vast(needed)
+    refuse_vast_sums(needed)
     offered = sum(int(needed.offered[there].sum()) for there in needed.where)
     ordinary = _ordinary(needed)
     if ordinary <= SEARCHED_WHOLE and offered <= OFFERS_SEARCHED_WHOLE:

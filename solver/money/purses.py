@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Literal
 from stowplan.model.money import MICRO
 from stowplan.model.reasons import Code, Reason
 from stowplan.solver.money.prices import Bools, Priced, Purse, in_dollars, none_of
+from stowplan.solver.money.profiles import LARGEST
+from stowplan.solver.money.vast import could_spend
 from stowplan.solver.program.linear import Row
 
 if TYPE_CHECKING:
     from stowplan.solver.choices import Choices
-
-MOST = 2**50
-"""What a row may come to: beyond it, costs are counted in larger units, rounded against the run."""
 
 
 def over_a_purse(rule: str, priced: Priced) -> Bools:
@@ -45,7 +44,10 @@ def _tightest(rule: str, priced: Priced) -> Purse | None:
 
 
 def spent(choices: Choices, rule: Literal["budget", "balance"]) -> Iterator[Row]:
-    """Yield for each purse: what its runs spend is no more than it has."""
+    """Yield for each purse: what its runs spend is no more than it has.
+
+    A vast one that nothing can overdraw has no row: its sums might be more than rows hold.
+    """
     for purse in choices.grid.eligibility.prices.purses:
         if purse.rule != rule:
             continue
@@ -56,9 +58,6 @@ def spent(choices: Choices, rule: Literal["budget", "balance"]) -> Iterator[Row]
                 if each.ask.workspace in purse.workspaces
             }
         )
-        most = choices.program.range(spending)[1]
-        unit = max(1, -(-most // MOST))
-        if unit > 1:
-            terms = {column: -(-cost // unit) for column, cost in spending.terms.items()}
-            spending = type(spending)(terms, -(-spending.constant // unit))
-        yield spending <= purse.micro // unit
+        is_vast = choices.program.range(spending)[1] >= LARGEST
+        if not is_vast or could_spend(choices.grid, purse) > purse.micro:
+            yield spending <= purse.micro

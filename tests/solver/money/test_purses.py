@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import product
 
@@ -11,12 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stowplan.model.audit import audit
-from stowplan.model.errors import InternalError
+from stowplan.model.decision import PlacedRun
+from stowplan.model.errors import InvalidInput
 from stowplan.model.reasons import Code
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.cycle import solve
 from stowplan.solver.layout import Layout
-from stowplan.solver.money.purses import MOST, spent
+from stowplan.solver.money.purses import spent
 from stowplan.solver.program.linear import Row
 from tests.build import Document, machine, market, offering, run, wants
 from tests.solver.cycles import choices_of, grid_of, says, starts
@@ -80,23 +82,15 @@ def huge(days: int, left: str) -> Snapshot:
     return market(hosts, runs=runs, policy=budgets(purse(left)))
 
 
-def test_huge_amounts_are_counted_in_larger_units_rounded_against_the_run() -> None:
-    # 12 x 21.6 million USD x 10 are 2.6e15 micro-dollars: more than 2**50, so 3 at a time.
+def test_huge_amounts_are_counted_to_the_micro_dollar_too() -> None:
+    # 12 x 21.6 million USD x 10 are 2.6e15 micro-dollars.
     (row,) = money_rows(huge(10, "2160000000"))
-    ((column, unit_cost),) = row.terms.items()
-    assert column >= 0
-    cost = 216_000_000_000_000
-    unit = -(-12 * cost // MOST)
-    assert unit == 3
-    assert unit_cost == cost // unit
-    assert row.high == 2_160_000_000_000_000 // unit
-    assert unit_cost * unit >= cost
+    assert list(row.terms.values()) == [216_000_000_000_000]
+    assert row.high == 2_160_000_000_000_000
 
 
 @pytest.mark.parametrize(("left", "number"), [("2160000000", 10), ("2159999999", 9)])
-def test_huge_budgets_are_never_overdrawn_and_lose_no_more_than_rounding(
-    left: str, number: int
-) -> None:
+def test_huge_budgets_are_spent_to_the_last_and_never_overdrawn(left: str, number: int) -> None:
     decision = solve(huge(10, left))
     assert decision.summary.placed == number
     assert audit(huge(10, left), decision) == ()
@@ -199,15 +193,40 @@ def test_workers_are_afforded_in_turn_until_the_money_is_spent(
     assert told == afforded
 
 
-@pytest.mark.xfail(
-    strict=True, raises=InternalError, reason="the layout that search begins with isn't rounded"
-)
-def test_spending_all_that_is_left_is_no_mistake_of_ours_where_units_are_larger() -> None:
-    # 3,000 elements of 1,000,000 USD each: what all could cost is 3e15 micro-dollars, over 2 x 2^50
-    # and under 3 x 2^50, so that costs are counted in units of three. One is what is left.
+def test_all_that_is_left_can_be_spent_where_much_more_could_be() -> None:
+    # 3,000 elements of 1,000,000 USD each are 3e15 micro-dollars. One is what is left.
     s = market(
         offering("a", "1000000", available=3000),
         runs=[wants("r") | {"array": {"size": 3000}}],
-        policy={"budgets": [{"name": "b", "workspaces": ["default"], "remaining_usd": "1000000"}]},
+        policy=budgets(purse("1000000")),
     )
-    assert audit(s, solve(s)) == ()
+    decision = solve(s)
+    (outcome,) = decision.outcomes
+    assert isinstance(outcome, PlacedRun)
+    assert len(outcome.workers) == 1
+    assert audit(s, decision) == ()
+
+
+VAST = "999999999999"
+
+
+def test_what_cannot_be_overdrawn_may_hold_any_amount() -> None:
+    assert starts(market(offering("a", VAST), runs=[wants("x")], policy=budgets(purse(VAST))))
+
+
+@pytest.mark.parametrize(
+    ("policy", "field"),
+    [
+        (budgets(purse(VAST)), "policy.budgets[b].remaining_usd"),
+        (
+            {"workspaces": [{"name": "default", "balance_usd": VAST}]},
+            "policy.workspaces[default].balance_usd",
+        ),
+    ],
+)
+def test_more_than_can_be_added_up_is_refused_by_the_name_of_the_purse(
+    policy: Document, field: str
+) -> None:
+    array = wants("x") | {"array": {"size": 2}}
+    with pytest.raises(InvalidInput, match=re.escape(field)):
+        solve(market(offering("a", VAST, available=2), runs=[array], policy=policy))
