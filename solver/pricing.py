@@ -26,6 +26,7 @@ from stowplan.solver.money.appraisal import Appraisal, Measure, appraised
 from stowplan.solver.money.bands import within
 from stowplan.solver.money.prices import Ints, Priced
 from stowplan.solver.money.profiles import FAILED, OWN
+from stowplan.solver.money.purses import with_purses
 from stowplan.solver.rooms import Rooms
 from stowplan.solver.settings import Settings
 
@@ -211,4 +212,6 @@ class Ranking:
         """Return what the run costs on a host, and when it ends there. Raises KeyError."""
         own = self._named(host)
         hosts = 1 if self.ask.array else self.ask.tasks or 1
-        return estimate(self.run, own.tariff, self.running(own), self.market.snapshot.now, hosts)
+        now = self.market.snapshot.now
+        told = estimate(self.run, own.tariff, self.running(own), now, hosts)
+        return with_purses(told, self.priced.purses)

@@ -19,6 +19,7 @@ from stowplan.solver.explain.placed import value_of, value_where_nothing_costs
 from stowplan.solver.hosts import Host
 from stowplan.solver.money.appraisal import Appraisal, Measure, Tier
 from stowplan.solver.money.bands import Standing
+from stowplan.solver.money.purses import with_purses
 from stowplan.solver.situation import Situation
 
 
@@ -107,10 +108,7 @@ class Money:
                 if _is_gang(ask)
                 else estimate(ask.work.run, dearest.tariff, running, now)
             )
-            is_known = told.duration is not None
-            self._estimates[key] = _with_purses(
-                told, [] if is_known else [purse.name for purse in priced.purses]
-            )
+            self._estimates[key] = with_purses(told, priced.purses)
         return self._estimates[key]
 
     def got(self, each: RunClass, seats: Sequence[Seat], told: Estimate | None) -> Iterator[Got]:
@@ -172,12 +170,6 @@ class Money:
 def _is_gang(ask: Ask) -> bool:
     """Whether a run has several workers, which are priced together."""
     return (ask.tasks or 1) > 1 and not ask.array
-
-
-def _with_purses(found: Estimate, purses: Sequence[str]) -> Estimate:
-    """Name the purses that were held against what is sure alone, for no time is known."""
-    told = tuple(f"{name}: held against what is sure to be charged" for name in purses)
-    return found.model_copy(update={"unverified": (*found.unverified, *told)}) if told else found
 
 
 def usd_per_hour(situation: Situation) -> Decimal:

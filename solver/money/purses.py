@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
+from stowplan.model.decision import Estimate
 from stowplan.model.money import MICRO
 from stowplan.model.reasons import Code, Reason
 from stowplan.solver.money.prices import Bools, Priced, Purse, in_dollars, none_of
@@ -61,3 +62,11 @@ def spent(choices: Choices, rule: Literal["budget", "balance"]) -> Iterator[Row]
         is_vast = choices.program.range(spending)[1] >= LARGEST
         if not is_vast or could_spend(choices.grid, purse) > purse.micro:
             yield spending <= purse.micro
+
+
+def with_purses(found: Estimate, purses: Iterable[Purse]) -> Estimate:
+    """Name the purses that are held against what is sure alone, where no time is known."""
+    if found.duration is not None:
+        return found
+    told = (f"{purse.name}: held against what is sure to be charged" for purse in purses)
+    return found.model_copy(update={"unverified": (*found.unverified, *told)})
