@@ -93,11 +93,11 @@ def test_a_host_where_nothing_starts_carries_no_load() -> None:
 def test_what_is_decoded_is_what_was_counted(snapshot: Snapshot) -> None:
     layout = solved(snapshot).layout
     plan = decoded(layout)
-    started = Counter(start.each.name for start in plan.starts)
+    started = Counter(start.each.first for start in plan.starts)
     on_host: dict[str, Counter[str]] = {}
     for start in plan.starts:
         for seat in start.seats:
-            on_host.setdefault(seat.host.name, Counter())[start.each.name] += 1
+            on_host.setdefault(seat.host.name, Counter())[start.each.first] += 1
     given_out = [
         (seat.host.name, id) for start in plan.starts for seat in start.seats for id in seat.devices
     ]
