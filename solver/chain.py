@@ -15,8 +15,8 @@ from stowplan.solver.program.search import DETERMINISTIC_PER_SECOND, Cut, Found,
 from stowplan.solver.settings import Settings
 
 SHARES: Mapping[str, float] = {
-    "place": 0.76, "value": 0.2, "at_risk": 0.1, "room": 0.08, "points": 0.04, "own": 0.02,
-    "canonical": 0.1,
+    "place": 0.8, "value": 0.2, "at_risk": 0.1, "room": 0.08, "points": 0.04, "own": 0.02,
+    "holes": 0.03, "canonical": 0.03,
 }  # fmt: skip
 """How the time limit is divided between the stages. Together a little more than all of it: few
 fleets have something to decide in each."""

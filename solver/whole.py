@@ -6,16 +6,16 @@ them most is found; likewise the fewest GPUs at risk, and the most points.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from stowplan.solver import climbing, points
+from stowplan.solver import climbing, points, ties
 from stowplan.solver.bound import most_weight, weight
-from stowplan.solver.cells import apart, signatures
+from stowplan.solver.cells import Signature, apart, signatures
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import fill, greedy
+from stowplan.solver.hosts import Host
 from stowplan.solver.layout import Layout, References
 from stowplan.solver.money.bands import banded, rows, standings
 from stowplan.solver.money.profiles import (
@@ -39,8 +39,6 @@ from stowplan.solver.program.linear import ZERO, Goal, Row, Sum, total
 from stowplan.solver.program.search import Found, Limits
 from stowplan.solver.program.steps import search_in_steps
 from stowplan.solver.values import settle, values_of
-
-CANONICAL = 1 << 10
 
 
 @dataclass
@@ -254,14 +252,21 @@ class Whole:
             self.rows.append(goal.terms >= goal.terms.at(self.values))
 
     def settle_ties(self) -> None:
-        """Let ties fall by a hash of run and host, so that equal inputs give equal answers."""
+        """Let ties fall as `solver.ties` says, so that equal inputs give equal answers."""
+        self._settle_tie("holes", lambda each, host: ties.hole(each.ask, host))
+        self._settle_tie("canonical", lambda each, host: ties.rank(each.classes[0].name, host.name))
+
+    def _settle_tie(self, name: str, figure: Callable[[Signature, Host], int]) -> None:
+        """Have the least sum over all workers of a figure that they have on their host."""
         choices = self.choices
-        ranks = total(
-            choices.workers_in(each, cell) * _rank(each.classes[0].name, choices.host_of(cell).name)
+        terms = total(
+            choices.workers_in(each, cell) * figure(each, choices.host_of(cell))
             for each in choices.signatures
             for cell in choices.cells_for(each)
         )
-        self._finish("canonical", Goal(ranks, maximise=False), 0)
+        self._finish(name, Goal(terms, maximise=False), 0)
+        if terms.terms:
+            self.rows.append(terms <= terms.at(self.values))
 
     def _finish(self, name: str, goal: Goal, trivial: int) -> None:
         """Search for a goal's best, unless it is at a known bound already."""
@@ -305,7 +310,3 @@ class Whole:
         layout.start_the_oldest()
         fill(self.choices, layout)
         self.values = values_of(self.choices, layout)
-
-
-def _rank(run: str, host: str) -> int:
-    return int.from_bytes(hashlib.sha256(f"{run}\0{host}".encode()).digest()[:4]) % CANONICAL

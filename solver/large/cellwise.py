@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from stowplan.model.decision import Stage
-from stowplan.solver import climbing, points
+from stowplan.solver import climbing, points, ties
 from stowplan.solver.cells import MOST_CELLS, Cell, apart, binding, merged, signatures
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
@@ -75,6 +75,8 @@ class Cellwise:
         self._earn_points()
         if any(self.layout.references):
             self._suit_offerings()
+        left, fewest = ties.holes(self.layout), ties.fewest_holes(self.layout)
+        self.chain.stages.append(Tally("holes", left, fewest, searched=False).stage())
         self.chain.stages.append(Tally("canonical", searched=False).stage())
         return self.layout
 

@@ -26,7 +26,7 @@ def _program(variables: int, *rules: str) -> Program:
 
 
 def test_the_time_limit_is_divided_between_the_stages() -> None:
-    alone = [SHARES[name] for name in ("place", "at_risk", "points", "canonical")]
+    alone = [SHARES[name] for name in ("place", "at_risk", "points", "holes", "canonical")]
     assert sum(alone) == pytest.approx(1)
     limits = _chain(time_limit_s=100, gap=0.5).limits("at_risk", 0.25)
     assert limits.deterministic == pytest.approx(0.1 * 100 * DETERMINISTIC_PER_SECOND)

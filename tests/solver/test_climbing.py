@@ -35,7 +35,7 @@ def pair(letters: str, *ports: Document, **where: Any) -> list[Document]:
 def test_the_stages_come_after_risk_and_before_points() -> None:
     decision = solve(snapshot(pair("abd", rack="r"), [wide("r", 16)]))
     names = [stage.name for stage in decision.solver.stages]
-    assert names == ["place", "at_risk", "rung", "machines", "room", "points", "canonical"]
+    assert names == ["place", "at_risk", "rung", "machines", "room", "points", "holes", "canonical"]
 
 
 def test_the_tightest_group_wins_though_it_has_more_room() -> None:

@@ -71,6 +71,7 @@ def test_tiers_are_one_entry_in_the_account() -> None:
         "place",
         "at_risk",
         "points",
+        "holes",
         "canonical",
     ]
     [place, *_] = decision.solver.stages

@@ -32,7 +32,7 @@ def test_each_stage_is_what_the_layout_comes_to_and_is_proven(s: Snapshot) -> No
     choices = choices_of(s)
     layout, stages = _solved(s)
     assert broken_rows(choices, values_of(choices, layout)) == []
-    assert list(stages) == ["place", "at_risk", "points", "canonical"]
+    assert list(stages) == ["place", "at_risk", "points", "holes", "canonical"]
     assert {stage.status for stage in stages.values()} == {"OPTIMAL"}
     assert stages["place"].objective == stages["place"].bound == sum(layout.weights())
     assert stages["at_risk"].objective == at_risk_taken(layout)

@@ -43,7 +43,7 @@ def test_stages_are_what_the_layout_comes_to_and_bounds_hold(s: Snapshot) -> Non
     choices = choices_of(s)
     layout, stages = _solved(s)
     assert broken_rows(choices, values_of(choices, layout)) == []
-    assert list(stages) == ["place", "at_risk", "points", "canonical"]
+    assert list(stages) == ["place", "at_risk", "points", "holes", "canonical"]
     assert stages["place"].objective == sum(layout.weights()) <= stages["place"].bound
     assert stages["at_risk"].objective == at_risk_taken(layout) >= stages["at_risk"].bound
     assert stages["points"].objective == points.earned(layout) <= stages["points"].bound
@@ -102,7 +102,7 @@ def test_a_chain_that_is_over_still_gives_a_valid_layout_and_all_stages() -> Non
     layout, stages = _solved(s, chain)
     choices = choices_of(s)
     assert broken_rows(choices, values_of(choices, layout)) == []
-    assert (len(stages), chain.cut) == (4, "interrupted")
+    assert (len(stages), chain.cut) == (5, "interrupted")
     assert 0 < layout.weights()[0] <= 160
 
 

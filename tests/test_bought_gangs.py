@@ -1,0 +1,148 @@
+"""Decisions on runs of several workers beside the witness that tries every set of instances."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+import stowplan
+from stowplan.model.audit import audit
+from stowplan.model.decision import PlacedRun
+from stowplan.model.estimating.gang import Node, bound_of_assembly, gang_outlook
+from stowplan.model.estimating.gang_estimate import gang_estimate
+from stowplan.model.snapshot import Snapshot
+from tests.bought_gang_oracle import (
+    Chosen,
+    best_of,
+    items_of,
+    preferred,
+    priced_together,
+    sets_of,
+)
+from tests.build import Document, after, machine, offering, snapshot
+from tests.strategies import examples
+
+
+@st.composite
+def catalogs(draw: st.DrawFn, machines: bool = False, runs: int = 1) -> Snapshot:
+    """Return a few offerings, and runs that may be cut over several of them."""
+
+    def one[T](*values: T) -> T:
+        return draw(st.sampled_from(values))
+
+    def offered(name: str) -> Document:
+        boot = one(0, 0, 300, 900)
+        stops = one(False, False, True)
+        network = one(None, "v", "v", "w")
+        paths = one(["private"], ["direct"], ["private", "direct"], ["relay"], [])
+        return offering(name, one("1", "1.01", "1.5", "2", "3"), one(1, 2, 4)) | {
+            "provider": one("acme", "acme", "emca"),
+            "location": one("x", "x", "x", "y", None),
+            "region_class": one("us", "us", "eu", None),
+            "network": network and {"id": network, "paths": paths},
+            "interruptible": stops,
+            "reclaims": one({"per_hour": one(0.1, 0.5, 2)}, None) if stops else None,
+            "available": one(0, 1, 2, 3),
+            "warm": one(0, 0, {"count": 1, "paid_until": after(one(1800, 7200))}, 1),
+            "billing": {
+                "increment_s": one(1, 60, 3600),
+                "minimum_s": one(0, 0, 7200),
+                "starts": one("creation", "ready"),
+            },
+            "startup": {"boot_p50_s": boot, "boot_p90_s": boot + one(0, 600), "warm_s": 10},
+            "teardown_s": one(0, 60),
+            "starts": one({}, {"attempts": 4, "failures": one(1, 3)}),
+            "health": one(1, 1, 0.9),
+        }
+
+    def asked(name: str) -> Document:
+        limits: list[Document] = [
+            {},
+            {},
+            {"max_cost_usd": one("3", "6", "9")},
+            {"max_rate_usd_per_hour": one("2", "3", "4.5")},
+            {"complete_by": after(one(5000, 9000))},
+            {"interruptible": one("never", "prefer", "require")},
+        ]
+        shape: Document = one(
+            {}, {"machines": 2}, {"topology": {"max_nodes": 3}}, {"machines": 3}, {"machines": 4}
+        )
+        count = 3 if shape.get("machines") == 3 else one(4, 4, 8)
+        network = {"scope": one("colocated", "regional", "regional", "global")}
+        network |= {"transport": one("auto", "auto", "direct")}
+        time = {"expected_duration_s": one(3600, 1800, 7200)} if one(1, 1, 1, 0) else {}
+        return (
+            {"name": name, "gpus": {"count": count}, "network": network}
+            | shape
+            | time
+            | {"placement": one(*limits) | {"profile": one("balanced", "cost", "speed")}}
+            | one({}, {"image_mib": 20_000})
+            | one({}, {"checkpoint": {"interval_s": 600, "size_mib": 6000, "saves": one(None, 2)}})
+        )
+
+    owned = [
+        machine(f"m{number}", one(1, 2))
+        | {"labels": {"topology/site": "s"}, "rate_usd_per_hour": one("0", "1", "2.5")}
+        for number in range(one(0, 1, 2, 3) if machines else 0)
+    ]
+    budget = {"name": "b", "workspaces": ["default"], "remaining_usd": one("5", "9")}
+    return snapshot(
+        owned,
+        [asked(f"r{number}") for number in range(runs)],
+        offerings=[offered(f"o{number}") for number in range(one(1, 2, 2, 3, 3))],
+        policy={"budgets": [budget]} if one(0, 0, 1) else {},
+    )
+
+
+def chosen_in(s: Snapshot, outcome: PlacedRun) -> Chosen:
+    """Return the set of hosts that a decision chose, priced by the witness."""
+    [asked] = [each for each in s.runs if each.name == outcome.run]
+    named = {item.name: item for item in items_of(s, asked)}
+    items = [named[worker.host] for worker in outcome.workers]
+    return priced_together(asked, items, outcome.shape.gpus_each)
+
+
+@examples(250)
+@given(catalogs(machines=True))
+def test_a_run_alone_gets_the_best_of_all_its_sets(s: Snapshot) -> None:
+    decision = stowplan.solve(s)
+    assert audit(s, decision) == ()
+    [asked], [outcome] = s.runs, decision.outcomes
+    best = best_of(s, asked)
+    if best is None:
+        assert outcome.outcome == "waiting"
+        return
+    assert isinstance(outcome, PlacedRun), outcome
+    chosen = chosen_in(s, outcome)
+    assert best.within(s, asked, chosen)
+    told = outcome.value
+    if told is not None:
+        unit = 1 if told.measure == "finish_s" else 10**6
+        if best.tier_of(s, asked, chosen) == best.tier:
+            assert told.reference * unit == best.reference
+        assert told.chosen * unit == best.measured(s, asked, chosen)
+    if not s.fleet.machines:
+        within = [each for each in best.sets if best.within(s, asked, each)]
+        least = min(preferred(s, asked, each) for each in within)
+        assert preferred(s, asked, chosen) == least
+
+
+@examples(150)
+@given(catalogs(machines=True))
+def test_an_estimate_of_several_is_as_the_witness_prices_them(s: Snapshot) -> None:
+    asked = s.runs[0]
+    for chosen in sets_of(s, asked)[:40]:
+        nodes = [Node(item.tariff, item.running) for item in chosen.items]
+        told = gang_outlook(asked, nodes)
+        assert told.seen.is_total == chosen.is_total
+        assert [cost.p50 for cost in told.costs] == list(chosen.costs)
+        assert (told.start_s.p50, told.seen.finish_s.p50) == (chosen.start_s, chosen.finish_s)
+        assert told.seen.finish_s.p90 == chosen.finish_p90_s
+        shown = gang_estimate(asked, nodes, s.now)
+        if shown.cost_usd is not None:
+            assert sum(line.usd for line in shown.breakdown) == Decimal(shown.cost_usd.p50)
+            worst = sum(line.usd_p90 or Decimal(0) for line in shown.breakdown)
+            assert worst == Decimal(shown.cost_usd.p90)
+        assert shown.assembly_bound_usd * 10**6 == bound_of_assembly(nodes)
