@@ -42,6 +42,7 @@ _PREFERRED: Mapping[str, Callable[[int, int], str]] = {
         "a start failed there lately" if there > here else "no start failed there lately"
     ),
     "cost": lambda there, here: f"{in_cents(there)} USD there, {in_cents(here)} where it is",
+    "price": lambda there, here: f"{in_cents(there)} USD there, {in_cents(here)} where it is",
     "health": lambda there, here: f"health {there / MICRO:g} there, {here / MICRO:g} where it is",
     "start": lambda there, here: f"starts after {there} s there, {here} s where it is",
     "fit": lambda there, here: f"used to {there / MICRO:.0%} there, {here / MICRO:.0%} where it is",
@@ -49,6 +50,8 @@ _PREFERRED: Mapping[str, Callable[[int, int], str]] = {
     "warm_at_last": lambda there, here: "warm there" if there > here else "not warm there",
 }
 """How a difference in what a profile prefers is told: there, and where the run is."""
+_MOST: Mapping[str, int] = {"health": MICRO, "fit": MICRO, "warm": 1, "warm_at_last": 1}
+"""The most of what is to be most."""
 
 
 @dataclass(frozen=True)
@@ -164,7 +167,8 @@ class Outranked:
         """Return why a host as good in value wasn't chosen."""
         name = (FAILED, *OWN)[number].name
         own = self._preferences[number][2]
-        there, here = (abs(each) for each in (value, own))
+        most = _MOST.get(name)  # of these it is what is missing that counts
+        there, here = (each if most is None else most - each for each in (value, own))
         text = _PREFERRED[name](there, here)
         if better > 0:
             text += "; all runs together do better this way"

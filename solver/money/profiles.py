@@ -130,6 +130,10 @@ def _cost(_: Prices, __: Ask, priced: Priced) -> Ints:
     return priced.risked
 
 
+def _price(_: Prices, ask: Ask, priced: Priced) -> Ints:
+    return priced.risked if ask.profile == "cost" else priced.ranked_rate
+
+
 def _start(_: Prices, __: Ask, priced: Priced) -> Ints:
     return priced.start_s
 
@@ -187,9 +191,10 @@ OWN: Sequence[Preference] = (
     Preference("warm", _warm, True, ("cost",)),
     Preference("fit", _fit, True, ("balanced", "cost")),
     Preference("warm_at_last", _warm, True, ("balanced",)),
+    Preference("price", _price, False, ("balanced", "cost")),
 )
-"""What a profile prefers at last: balanced health, start, fit, warm; cost warm, fit; speed the
-cheaper of hosts equally fast."""
+"""What a profile prefers at last: balanced health, start, fit, warm, the lower rate; cost warm,
+fit, the lower cost; speed the cheaper of hosts equally fast."""
 
 
 def worth_at_best(choices: Choices, values: Sequence[int]) -> int:

@@ -24,6 +24,11 @@ def refuse_vast_sums(grid: Grid) -> None:
     for own, each in zip(grid.classes, grid.appraisals, strict=True):
         if each is not None and each.measure.max(initial=0) >= VAST:
             raise InvalidInput([_of_run(own.name, "costs or takes more than can be counted")])
+    for purse in grid.eligibility.prices.purses:
+        could = could_spend(grid, purse)
+        if could > purse.micro and (could >= LARGEST or _width(grid, purse) >= WIDEST):
+            told = f"its runs could spend {in_cents(could)} USD: too much to add up"
+            raise InvalidInput([_of_purse(purse, told)])
     for preference in OWN:
         most = [
             int(np.abs(preference.figure(grid, index)).max(initial=0)) * workers
@@ -31,14 +36,13 @@ def refuse_vast_sums(grid: Grid) -> None:
         ]
         if sum(most) >= LARGEST:
             run = grid.classes[most.index(max(most))].name
-            amount = f"{in_cents(max(most))} USD" if preference.name == "cost" else f"{max(most)} s"
+            amount = (
+                f"{in_cents(max(most))} USD"
+                if preference.name in ("cost", "price")
+                else f"{max(most)} s"
+            )
             told = f"could come to {amount} by its {preference.name}: too much to add up"
             raise InvalidInput([_of_run(run, told)])
-    for purse in grid.eligibility.prices.purses:
-        could = could_spend(grid, purse)
-        if could > purse.micro and (could >= LARGEST or _width(grid, purse) >= WIDEST):
-            told = f"its runs could spend {in_cents(could)} USD: too much to add up"
-            raise InvalidInput([_of_purse(purse, told)])
 
 
 def could_spend(grid: Grid, purse: Purse) -> int:

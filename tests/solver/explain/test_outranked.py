@@ -144,3 +144,8 @@ def test_a_host_is_told_by_the_best_that_other_profiles_would_choose_it_for() ->
     assert why(s, "quick") == (
         "1.50 USD an hour there, 0.90 USD an hour where it is", "value",
     )  # fmt: skip
+
+
+def test_of_hosts_alike_within_the_band_the_dearer_one_says_so() -> None:
+    s = market(offering("a", "1.00"), offering("b", "1.02"), runs=[wants("r")])
+    assert why(s, "b") == ("as good, and 1.02 USD there, 1.00 where it is", "price")

@@ -211,7 +211,9 @@ VAST = "999999999999"
 
 
 def test_what_cannot_be_overdrawn_may_hold_any_amount() -> None:
-    assert starts(market(offering("a", VAST), runs=[wants("x")], policy=budgets(purse(VAST))))
+    # On either of nine hosts it costs a billion USD: all nine at once are more than a row holds.
+    hosts = [offering(f"a{n}", "1000000000") for n in range(10)]
+    assert starts(market(*hosts, runs=[wants("x")], policy=budgets(purse(VAST))))
 
 
 @pytest.mark.parametrize(
