@@ -70,6 +70,12 @@ def _hosts_twice(snapshot: Snapshot) -> Iterator[Problem]:
                 told += ", as its idle instances are" if name != offering else ""
                 yield Problem(path, told, "every host needs a name of its own")
             names[name] = "another offering"
+    for offering in dict.fromkeys(each.name for each in snapshot.fleet.offerings):
+        whose, _, number = offering.rpartition("#")
+        if number.isdecimal() and names.get(whose) == "another offering":
+            path = ("fleet", "offerings", Item(offering), "name")
+            told = f"instances of the offering '{whose}' are called so"
+            yield Problem(path, told, "every host needs a name of its own")
 
 
 def _twice(names: Iterable[str], path: Path, what: str) -> Iterator[Problem]:
