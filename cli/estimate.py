@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from stowplan.model.decision import Estimate
     from stowplan.model.runs import Profile, Run
     from stowplan.model.snapshot import Snapshot
+    from stowplan.solver.gang_pricing import GangRanking
     from stowplan.solver.pricing import Ranking
 
 NOWHERE = 3
@@ -117,7 +118,7 @@ def _unknown(what: str, name: str, known: list[str]) -> str:
     return printable(f"error: the snapshot has no {what} '{name}'{hint}")
 
 
-def _host(ranking: Ranking, asked: str | None) -> str | None:
+def _host(ranking: Ranking | GangRanking, asked: str | None) -> str | None:
     """Return the host to estimate on: the one asked for, else the best; None: none takes the run.
 
     Raises Failed where there is no such host, or it wouldn't take the run.
@@ -131,16 +132,21 @@ def _host(ranking: Ranking, asked: str | None) -> str | None:
     if asked not in named:
         offering = offering_named(asked) if offering_named(asked) in named else asked
         asked = next((host.name for host in named.values() if asked in host.instances), offering)
+    if ranking.is_of_sets and asked in ranking.named:
+        return ranking.named[asked].name
     if asked not in named:
         raise Failed([_unknown("host", asked, list(named))], code=2)
     reasons = ranking.reasons(asked)
+    if ranking.is_of_sets and not reasons:
+        text = f"error: {asked} has no room for all workers of {ranking.run.name}"
+        raise Failed([text, "hint: leave --host out to see sets of hosts"], code=NOWHERE)
     if reasons:
         lines = [f"  {reason.code}: {reason.message}" for reason in reasons]
         raise Failed([f"error: {asked} wouldn't take {ranking.run.name}:", *lines], code=NOWHERE)
     return asked
 
 
-def _token(ranking: Ranking, host: str, told: Estimate) -> str:
+def _token(ranking: Ranking | GangRanking, host: str, told: Estimate) -> str:
     from stowplan.model.estimating.token import token_of
     from stowplan.model.money import micro_of
 
@@ -155,7 +161,7 @@ def _json(run: str, host: str | None, told: Estimate | None, token: str | None) 
     return as_json(json.dumps(record, indent=1))
 
 
-def _reasons(ranking: Ranking) -> list[str]:
+def _reasons(ranking: Ranking | GangRanking) -> list[str]:
     from stowplan.cli.render.estimate import by_code
     from stowplan.cli.render.text import counted
 
@@ -167,7 +173,11 @@ def _reasons(ranking: Ranking) -> list[str]:
 
 
 def _page(
-    ranking: Ranking, top: int, chosen: str | None, told: Estimate | None, token: str | None
+    ranking: Ranking | GangRanking,
+    top: int,
+    chosen: str | None,
+    told: Estimate | None,
+    token: str | None,
 ) -> str:
     from stowplan.cli.render.estimate import add_estimate, add_out, add_ranking
     from stowplan.cli.render.page import Page

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,17 +16,20 @@ from stowplan.model.reasons import Reason
 from stowplan.model.runs import Profile, Run
 from stowplan.model.shape import Shape, shapes_of
 from stowplan.model.snapshot import Snapshot
-from stowplan.solver.asks import Ask, ask_of
+from stowplan.solver.asks import Ask, Asked, RunClass, ask_of, classes_of
 from stowplan.solver.cycle import RULES
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.explain.alike import MOST_ROWS, Said, ends, rows
 from stowplan.solver.explain.answers import answers
+from stowplan.solver.explain.bought import Buying
+from stowplan.solver.gang_pricing import GangRanking
 from stowplan.solver.hosts import Host
 from stowplan.solver.money.appraisal import Appraisal, Measure, appraised
 from stowplan.solver.money.bands import within
 from stowplan.solver.money.prices import Ints, Priced
 from stowplan.solver.money.profiles import FAILED, OWN
 from stowplan.solver.money.purses import with_purses
+from stowplan.solver.options import Options
 from stowplan.solver.rooms import Rooms
 from stowplan.solver.settings import Settings
 
@@ -74,26 +77,55 @@ class Market:
         """The hosts by name."""
         return {host.name: host for host in self.eligibility.hosts}
 
-    def ranked(self, run: Run) -> Ranking | Reason:
+    def ranked(self, run: Run) -> Ranking | GangRanking | Reason:
         """Return the hosts by what they are worth to a run; or why its shape is impossible.
 
-        As if the run were alone: beside what runs already, and with all that budgets have left.
+        As if the run were alone: beside what runs already, and with all that budgets have left. Of
+        a run that may have several workers, sets of hosts.
         """
         shapes = shapes_of(run)
         if isinstance(shapes, Reason):
             return shapes
         shape = shapes[0]
         ask = self._ask(run, shape)
+        if any((each.tasks or 0) > 1 for each in shapes):
+            ways = tuple(self._ask(run, each) for each in shapes)
+            told = next((way for way in ways if self.rooms.fits(way)), ways[0])
+            [each] = classes_of([Asked(run, told, ways)], self.snapshot)
+            ranking = GangRanking(self, run, each, self.out(told))
+            if not ranking.order and (reason := self._infeasible(each)):
+                return reason
+            return ranking
         priced = self.eligibility.prices.of(ask)
         assert priced is not None
         places = np.nonzero(self.rooms.slots(ask))[0]
         return Ranking(self, run, ask, priced, appraised(ask, self.eligibility.prices, places))
 
+    def _infeasible(self, each: RunClass) -> Reason | None:
+        """Return which rule leaves a run of several workers no set of instances."""
+        return Buying(Options(self.eligibility), each, self.rooms).why_not()
+
+    def out(self, ask: Ask) -> Sequence[OutHosts]:
+        """Return the hosts that wouldn't take a worker, by their reasons."""
+        listed = np.array([host.place for host in self.eligibility.listed(ask)], np.int64)
+        names = [host.name for host in self.eligibility.hosts]
+        said = (
+            Said(each.hosts, 0, ends(each))
+            for each in answers(self.rooms, ask, listed, MOST_ROWS)
+            if each.most
+        )
+        return [
+            OutHosts(tuple(names[place] for place in row.hosts.tolist()), row.reasons)
+            for row in rows(said)
+        ]
+
     def _ask(self, run: Run, shape: Shape) -> Ask:
         return ask_of(run, shape, self.snapshot, self.settings.profile, is_priced=True)
 
 
-def ranked(snapshot: Snapshot, run: str, settings: Settings | None = None) -> Ranking | Reason:
+def ranked(
+    snapshot: Snapshot, run: str, settings: Settings | None = None
+) -> Ranking | GangRanking | Reason:
     """Return what one run of a snapshot would cost on every host, the best first.
 
     Raises KeyError where the snapshot has no such run.
@@ -111,6 +143,8 @@ class Ranking:
     ask: Ask
     priced: Priced
     appraisal: Appraisal | None
+    is_of_sets: ClassVar[Literal[False]] = False
+    """Whether what is ranked are sets of hosts."""
 
     @property
     def profile(self) -> Profile:
@@ -181,18 +215,7 @@ class Ranking:
     @cached_property
     def out(self) -> Sequence[OutHosts]:
         """The hosts that wouldn't take the run, by their reasons."""
-        eligibility = self.market.eligibility
-        listed = np.array([host.place for host in eligibility.listed(self.ask)], np.int64)
-        names = [host.name for host in eligibility.hosts]
-        said = (
-            Said(each.hosts, 0, ends(each))
-            for each in answers(self.market.rooms, self.ask, listed, MOST_ROWS)
-            if each.most
-        )
-        return [
-            OutHosts(tuple(names[place] for place in row.hosts.tolist()), row.reasons)
-            for row in rows(said)
-        ]
+        return self.market.out(self.ask)
 
     def reasons(self, host: str) -> tuple[Reason, ...]:
         """Return why a host wouldn't take the run; nothing: it would. Raises KeyError."""

@@ -365,8 +365,8 @@ def preferred(snapshot: Snapshot, run: Run, chosen: Chosen) -> tuple[int, ...]:
         health += int(Fraction(str(item.host.health)) * MICRO) - MICRO
         fit += min(chosen.gpus_each, item.gpus) * MICRO // item.gpus - MICRO
     own: dict[str, tuple[int, ...]] = {
-        "balanced": (-int(health), chosen.start_s, -int(fit), cold),
-        "cost": (cold, -int(fit)),
+        "balanced": (-int(health), chosen.start_s, -int(fit), cold, chosen.ranked_rate),
+        "cost": (cold, -int(fit), chosen.risked),
         "speed": (chosen.risked,),
     }
     return (failed, *own[profile])

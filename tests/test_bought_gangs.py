@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from decimal import Decimal
 
 from hypothesis import given
@@ -12,6 +14,8 @@ from stowplan.model.audit import audit
 from stowplan.model.decision import PlacedRun
 from stowplan.model.estimating.gang import Node, bound_of_assembly, gang_outlook
 from stowplan.model.estimating.gang_estimate import gang_estimate
+from stowplan.model.instances import instances_of
+from stowplan.model.runs import Placement, Run
 from stowplan.model.snapshot import Snapshot
 from tests.bought_gang_oracle import (
     Chosen,
@@ -146,3 +150,57 @@ def test_an_estimate_of_several_is_as_the_witness_prices_them(s: Snapshot) -> No
             worst = sum(line.usd_p90 or Decimal(0) for line in shown.breakdown)
             assert worst == Decimal(shown.cost_usd.p90)
         assert shown.assembly_bound_usd * 10**6 == bound_of_assembly(nodes)
+
+
+@examples(120)
+@given(catalogs(runs=2))
+def test_two_runs_together_are_left_the_least_regret(s: Snapshot) -> None:
+    # By the rate, without limits that would order them otherwise.
+    plain = [
+        each.model_copy(update={"placement": Placement(profile="balanced")}) for each in s.runs
+    ]
+    s = s.model_copy(update={"runs": tuple(plain)})
+    decision = stowplan.solve(s)
+    assert audit(s, decision) == ()
+    both = [(each, best_of(s, each)) for each in s.runs]
+    open_to = [list(best.sets) if best else [] for _, best in both]
+    left = [budget.remaining_usd * 10**6 for budget in s.policy.budgets]
+    most, least = 0, 0
+    for pair in itertools.product(*([None, *own] for own in open_to)):
+        placed = [each for each in pair if each is not None]
+        taken = Counter(
+            (item.host.name, item.tariff.is_running) for each in placed for item in each.items
+        )
+        if any(count > _there(s, *key) for key, count in taken.items()):
+            continue
+        if any(sum(each.cost for each in placed) > amount for amount in left):
+            continue
+        weight = sum(
+            own.gpus.count for (own, _), each in zip(both, pair, strict=True) if each is not None
+        )
+        worse = sum(
+            each.ranked_rate - best.lowest
+            for (_, best), each in zip(both, pair, strict=True)
+            if each is not None and best is not None
+        )
+        most, least = min((most, least), (-weight, worse))
+    outcomes = [each for each in decision.outcomes if isinstance(each, PlacedRun)]
+    assert sum(each.shape.tasks * each.shape.gpus_each for each in outcomes) == -most
+    lowest = {own.name: best.lowest for own, best in both if best}
+    hours = {_hours(each) for each in s.runs}
+    if len(hours) == 1:  # regrets are by the hour, as long as it runs
+        regret = sum(
+            (each.value.reference * 10**6 if each.value else 0) - lowest[each.run]
+            for each in outcomes
+        )
+        assert regret == least
+
+
+def _there(s: Snapshot, name: str, is_warm: bool) -> int:
+    [own] = [each for each in s.fleet.offerings if each.name == name]
+    there = instances_of(own, s.policy)
+    return there.warm if is_warm else there.cold
+
+
+def _hours(each: Run) -> int:
+    return each.expected_duration_s or 3600

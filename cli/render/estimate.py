@@ -14,6 +14,7 @@ from stowplan.model.estimating.duration import Likely
 from stowplan.model.money import HOUR_S, in_cents, micro_of
 
 if TYPE_CHECKING:
+    from stowplan.solver.gang_pricing import GangRanking
     from stowplan.solver.pricing import OutHosts, RankedHost, Ranking
 
 MOST_OUT = 8
@@ -29,23 +30,30 @@ _BY = {
 _COLUMNS = ("HOST", "USD/H", "USD IN ALL (P90)", "DONE AFTER (P90)", "")
 
 
-def add_ranking(page: Page, ranking: Ranking, top: int) -> None:
+def plural(noun: str) -> str:
+    """Return what several are called."""
+    return "sets of hosts" if noun == "set of hosts" else f"{noun}s"
+
+
+def add_ranking(page: Page, ranking: Ranking | GangRanking, top: int) -> None:
     """Add the best hosts for a run, those within the band of the best first."""
     best, others = ranking.best(top), len(ranking.order) - top
+    is_gang = ranking.is_of_sets
     by = _BY[ranking.measure]
     why = "" if ranking.measure == _own(ranking.profile) else ", for no running time is known"
     what = f"one of its {counted(ranking.run.array.size, 'element')}" if ranking.run.array else "it"
-    told = f"{counted(len(ranking.order), 'host')} would take {what}"
+    noun = "set of hosts" if is_gang else "host"
+    number = f"{len(ranking.order):,} {noun if len(ranking.order) == 1 else plural(noun)}"
+    told = f"{number} would take {what}"
     told += f"; by {by} ({ranking.profile}{why})" if best else ""
-    workers = 1 if ranking.run.array else ranking.ask.tasks or 1
-    told += f"; all {workers:,} workers" if best and workers > 1 else ""
+    told += "; of all its workers" if best and is_gang else ""
     page.add(words((ranking.run.name, "bold"), f"  {told}"))
     if not best:
         return
     page.space()
     grid = table(_COLUMNS, right=_COLUMNS[1:4])
     rows = [
-        (*_host(host, workers), ", ".join(_notes(host, ranking, is_best=not place)))
+        (*_host(host), ", ".join(_notes(host, ranking, is_best=not place)))
         for place, host in enumerate(best)
     ]
     if page.width < ROOMY and any(len(host.name) > page.width // 4 for host in best):
@@ -86,6 +94,9 @@ def add_estimate(page: Page, host: str, told: Estimate, token: str) -> None:
     page.space()
     hold, least = (in_cents(micro_of(each)) for each in (told.first_hold_usd, told.minimum_usd))
     page.add(words(f"held first {hold} USD, charged at least {least}"), 2)
+    if told.assembly_bound_usd:
+        most = in_cents(micro_of(told.assembly_bound_usd))
+        page.add(words(f"if not all of it starts within 900 s, that costs at most {most} USD"), 2)
     for fact in told.unverified:
         page.add(words(f"not known: {fact}"), 2)
     page.add(words(f"valid until {told.valid_until:%Y-%m-%d %H:%M:%S %Z}; If-Match: {token}"), 2)
@@ -133,27 +144,27 @@ def _own(profile: str) -> str:
     return {"balanced": "usd_per_hour", "cost": "cost_usd", "speed": "finish_s"}[profile]
 
 
-def _host(host: RankedHost, workers: int) -> tuple[str, str, str, str]:
+def _host(host: RankedHost) -> tuple[str, str, str, str]:
     cost = UNKNOWN
     if host.is_total:
-        likely, worst = (in_cents(micro * workers) for micro in host.cost)
+        likely, worst = (in_cents(micro) for micro in host.cost)
         cost = f"{likely} ({worst})"
     ends = _lasts(host.finish_s) if host.is_total else f"starts {_lasts(host.finish_s)}"
-    return (printable(host.name), dollars(host.rate * workers), cost, ends)
+    return (printable(host.name), dollars(host.rate), cost, ends)
 
 
-def _notes(host: RankedHost, ranking: Ranking, *, is_best: bool) -> Iterator[str]:
+def _notes(host: RankedHost, ranking: Ranking | GangRanking, *, is_best: bool) -> Iterator[str]:
     """Yield what else tells a host from others."""
     from stowplan.solver.money.appraisal import Tier  # loaded with the ranking already
 
-    own = ranking.market.named[host.name]
+    own = ranking.market.named.get(host.name)
     if host.is_as_good or is_best:
         yield "best" if is_best else "as good"
     if host.tier == Tier.POOL:
         yield "your pool"
-    if own.tariff.rate and own.tariff.paid_s:
+    if own and own.tariff.rate and own.tariff.paid_s:
         yield "paid for"
-    if own.is_warm:
+    if own and own.is_warm:
         yield "warm"
     if host.is_interruptible:
         yield "interruptible"

@@ -15,7 +15,8 @@ import numpy as np
 from stowplan.model.reasons import Code, Figure, Reason
 from stowplan.model.topology import RUNG_WORDS, Unit
 from stowplan.solver.asks import Ask, RunClass
-from stowplan.solver.ladder import Group
+from stowplan.solver.explain.bought import Buying
+from stowplan.solver.ladder import BOUGHT, Group
 from stowplan.solver.options import Options, rung_of
 from stowplan.solver.rooms import Ints, Rooms
 from stowplan.solver.rules.keep_within import WORDS
@@ -56,12 +57,12 @@ class Groups:
 
     @cached_property
     def _all(self) -> Sequence[tuple[Ask, Group | None]]:
-        return self.options.all_of(self.each)
+        return self.options.all_of(self.each, buying=True)
 
     @cached_property
     def tightest(self) -> int | None:
         """The tightest rung that a run could ever get."""
-        return self.options.tightest(self.each)
+        return self.options.tightest(self.each, buying=True)
 
     def patience(self) -> Reason | None:
         """PATIENCE where it would fit on a rung that it doesn't take yet."""
@@ -75,8 +76,11 @@ class Groups:
         submitted = run.submitted_at or self.situation.snapshot.now
         until = submitted + dt.timedelta(seconds=run.topology.patience_s)
         left = int((until - self.situation.snapshot.now).total_seconds())
+        room = f"there is room on {RUNG_WORDS[rung]} (rung {rung})"
+        if rung == BOUGHT:
+            room = "it could be on offerings, and nothing tells how tightly those are joined"
         text = (
-            f"there is room on {RUNG_WORDS[rung]} (rung {rung}); for {left:,} s more it waits for "
+            f"{room}; for {left:,} s more it waits for "
             f"{RUNG_WORDS[self.tightest]} (rung {self.tightest})"
         )
         return Reason.of(Code.PATIENCE, text, rung=rung, tightest=self.tightest, seconds=left)
@@ -90,7 +94,12 @@ class Groups:
             self._spans_sites(ask, rooms)
             or self._unlabelled(ask, rooms)
             or self._no_room(ask, rooms)
+            or self.why_not_bought(rooms)
         )
+
+    def why_not_bought(self, rooms: Rooms) -> Reason | None:
+        """Return which of its rules no set of instances keeps; None: too few would do anyway."""
+        return Buying(self.options, self.each, rooms).why_not()
 
     def _spans_sites(self, ask: Ask, rooms: Rooms) -> Reason | None:
         """SITE_SPAN where it would fit on the machines of several sites together."""

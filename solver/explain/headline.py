@@ -23,7 +23,7 @@ from stowplan.solver.explain.nearest import is_kept_out_by_itself, nearest, tell
 from stowplan.solver.explain.rivals import outcompeted
 from stowplan.solver.explain.waiting import READY, Verdict, Why
 from stowplan.solver.matching import gpus
-from stowplan.solver.rooms import Rooms
+from stowplan.solver.rooms import Ints, Rooms
 from stowplan.solver.situation import Situation
 
 
@@ -63,7 +63,7 @@ class Headline:
             return _of_offerings(why, _same_everywhere(ask, why) or self._never)
         return (
             _over_quota(self.situation, self.each)
-            or _over_a_purse(self.situation, self.each)
+            or _over_a_purse(self.situation, self.each, self.groups)
             or _array_is_full(self.situation, self.each)
         )
 
@@ -174,12 +174,15 @@ def _over_quota(situation: Situation, each: RunClass) -> Reason | None:
     )
 
 
-def _over_a_purse(situation: Situation, each: RunClass) -> Reason | None:
+def _over_a_purse(situation: Situation, each: RunClass, groups: Groups) -> Reason | None:
     """Return what the cheapest host costs that would be free, where a purse has too little left."""
     ask, rooms = each.ask, situation.rooms_left
     priced = rooms.priced(ask)
     if priced is None or not priced.purses:
         return None
+    if (ask.tasks or 0) > 1 and rooms.fits(ask):
+        is_short = not groups.fits(rooms) and groups.fits(situation.rooms_unspent)
+        return groups.why_not_bought(rooms) if is_short else None
     if rooms.fits(ask) or not situation.rooms_unspent.fits(ask):
         return None
     places = np.nonzero(situation.rooms_unspent.slots(ask))[0]
@@ -248,6 +251,9 @@ def _too_little_room(situation: Situation, ask: Ask, why: Why) -> Reason:
 def _too_few_places(situation: Situation, ask: Ask, why: Why) -> Reason:
     """Return the reason of a run whose workers don't all fit at once."""
     tasks = ask.tasks or 0
+    offered = [v.places for v in why.verdicts if not v.empty and v.host.offering]
+    if offered:
+        return _too_few_instances(situation, ask, np.concatenate(offered))
     takers = sum(verdict.count for verdict in why.verdicts if not verdict.empty)
     if not ask.may_share and takers < tasks:
         return _too_few_machines(ask, why, takers)
@@ -266,6 +272,18 @@ def _too_few_places(situation: Situation, ask: Ask, why: Why) -> Reason:
         fit=fit,
         closest=why.closest.host.name,
     )
+
+
+def _too_few_instances(situation: Situation, ask: Ask, places: Ints) -> Reason:
+    """Return how many instances can start of those that would do, where that is too few, and how
+    many machines take a worker."""
+    tasks, workers = ask.tasks or 0, situation.rooms_left.workers(ask)
+    there = int(workers[places].sum())
+    text = f"needs {tasks:,} instances at once, and {there:,} can start now"
+    others = int(workers.sum()) - there
+    if others:
+        text += f"; machines have room for {others:,} of its workers"
+    return Reason.of(Code.NO_CAPACITY_NOW, text, workers=tasks, fit=there)
 
 
 def _workers_that_fit(rooms: Rooms, ask: Ask) -> int:

@@ -49,6 +49,8 @@ class Deal:
     """Of one worker on each host, on the terms of this deal."""
     start_s: int
     finish_s: int
+    finish_p90_s: int
+    """No earlier than it ends on any of its hosts."""
     shares: tuple[Share, ...] = ()
     """How many workers are on which of them."""
     one_of: Ints | None = None
@@ -81,30 +83,38 @@ class Dealer:
     prices: Prices
     ladder: Ladder
 
-    def deals(self, ask: Ask, group: Group, slots: Ints, priced: Priced) -> list[Deal]:
+    def deals(
+        self, ask: Ask, group: Group, slots: Ints, priced: Priced, but: str | None = None
+    ) -> list[Deal]:
         """Return every deal for a run in this shape, on this group; none where nothing fits.
 
-        `slots`: how many workers each host takes; `priced`: with what is left of the purses.
+        `slots`: how many workers each host takes; `priced`: with what is left of the purses;
+        `but` one of the limits on all workers together.
         """
+        return list(self.each_deal(ask, group, slots, priced, but))
+
+    def each_deal(
+        self, ask: Ask, group: Group, slots: Ints, priced: Priced, but: str | None = None
+    ) -> Iterator[Deal]:
+        """Yield the same, one after the other."""
         hosts = group.hosts[slots[group.hosts] > 0]
         tasks = ask.tasks or 0
         if self.ladder.workers(ask, hosts, slots[hosts]) < tasks:
-            return []
+            return
         caps = caps_on(priced) if group.is_bought else ()
+        caps = tuple(cap for cap in caps if cap.rule != but)
+        if but == "complete_by":
+            priced = replace(priced, seconds_left=None)
         most = np.minimum(slots[hosts], tasks)
         if not (group.is_bought or ask.may_share):
             most = np.minimum(most, 1)
         units = self.ladder.units(ask.spread) if ask.spread in ("rack", "fabric") else None
-        whole = Deal(ask, group, hosts, most, priced, 0, 0, caps=caps, units=units)
-        found = [
-            deal
-            for running, inside, one_of in self._times(priced, hosts)
-            for deal in self._on_terms(
-                replace(whole, hosts=hosts[inside], most=most[inside], one_of=one_of),
-                running,
-            )
-        ]
-        return [deal for deal in found if deal.least(priced.rate) is not None]
+        whole = Deal(ask, group, hosts, most, priced, 0, 0, 0, caps=caps, units=units)
+        for running, inside, one_of in self._times(priced, hosts):
+            own = replace(whole, hosts=hosts[inside], most=most[inside], one_of=one_of)
+            for deal in self._on_terms(own, running):
+                if deal.least(priced.rate) is not None:
+                    yield deal
 
     def _times(
         self, priced: Priced, hosts: Ints
@@ -163,7 +173,13 @@ class Dealer:
             finish_s=np.full_like(deal.priced.finish_s, finish),
             start_s=np.full_like(deal.priced.start_s, terms.start_s[0]),
         )
-        return replace(deal, priced=priced, start_s=terms.start_s[0], finish_s=finish)
+        return replace(
+            deal,
+            priced=priced,
+            start_s=terms.start_s[0],
+            finish_s=finish,
+            finish_p90_s=nodes.finish_s(terms, 1),
+        )
 
     def _mixes(
         self, deal: Deal, nodes: Nodes, running: Likely | None
@@ -223,4 +239,5 @@ def can_buy(ask: Ask, group: Group, rooms: Rooms) -> bool:
     if priced is None or int(slots[group.hosts].sum()) < (ask.tasks or 0):
         return False
     eligibility = rooms.eligibility
-    return bool(Dealer(eligibility.prices, eligibility.ladder).deals(ask, group, slots, priced))
+    dealer = Dealer(eligibility.prices, eligibility.ladder)
+    return next(dealer.each_deal(ask, group, slots, priced), None) is not None

@@ -208,9 +208,9 @@ def test_a_run_of_several_workers_is_told_what_all_of_them_cost(tmp_path: Path) 
     machines = [{"name": name, "rate_usd_per_hour": 3, "cpu_cores": 4} for name in ("a", "b")]
     run = {"name": "r", "cpu_cores": 4, "machines": 2, "expected_duration_s": 3600}
     said = estimate(written(tmp_path, fleet={"machines": machines}, runs=[run]), "r").stdout
-    assert "all 2 workers" in said
-    [first] = [line.split()[:3] for line in said.splitlines() if line.startswith("a ")]
-    assert first == ["a", "6.00", "6.00"]
+    assert "of all its workers" in said
+    [first] = [line for line in said.splitlines() if line.startswith("1 x a, 1 x b ")]
+    assert first.split()[6:8] == ["6.00", "6.00"]
     assert "6.00 (p90 7.50) USD in all" in said
 
 

@@ -12,7 +12,6 @@ import sys
 import time
 from collections.abc import Sequence
 
-from stowplan.model.reasons import Reason
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.pricing import Market, Ranking
@@ -22,7 +21,7 @@ from tests.bench.money.instance import is_here, left_out, market
 def ranked(found: Market, run: Run) -> Ranking:
     """Return a run's ranking, the ten best hosts and an estimate worked out."""
     ranking = found.ranked(run)
-    assert not isinstance(ranking, Reason)
+    assert isinstance(ranking, Ranking)
     best = ranking.best(10)
     if best:
         ranking.estimate(best[0].name)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 from stowplan.model.audit import audit
-from tests.build import Document, broken, run
+from tests.build import Document, Place, broken, run
 from tests.model.audit.bought import by_rate, market, offering, priced, rented, work
 
 
@@ -57,5 +57,15 @@ def test_a_run_of_several_workers_costs_that_on_each_of_its_machines() -> None:
         asked = _at_most(usd, machines=2)
         s = market([], [asked | {"gpus": {"count": 0}}], [rented("m"), rented("n")])
         places = {"a": [("m", 0), ("n", 0)]}
-        decision = priced(s, places, "7.20", values={"a": by_rate("3.60")})
+        decision = priced(s, places, "7.20", values={"a": by_rate("7.20")})
+        assert broken(s, decision) == rules
+
+
+def test_a_run_on_several_instances_costs_what_they_do_together() -> None:
+    # 3730 s each at a tenth of a cent, and 4.48 for the dearer: never twice the dearer.
+    both = [each | {"location": "x"} for each in (offering(), offering("b", rate="4.32"))]
+    for usd, rules in (("8.206", set()), ("8.205999", {"max_cost"})):
+        s = market(both, [_at_most(usd, machines=2) | {"gpus": {"count": 0}}])
+        places: dict[str, list[Place]] = {"a": [("a100#1", 0), ("b#1", 0)]}
+        decision = priced(s, places, "7.92", values={"a": by_rate("7.92")})
         assert broken(s, decision) == rules

@@ -172,7 +172,11 @@ def test_that_an_offering_is_sold_out_changes_nothing() -> None:
         _ahead(node_selection={"match_labels": {"zone": "a"}}),
         _ahead(node_selection={"names": ["m"]}),
         _ahead(drives=["data"]),
-        _ahead(0, cpu_cores=33, node_selection={"count": 2, "mode": "any"}),
+        _ahead(0, cpu_cores=65, node_selection={"count": 2, "mode": "any"}),
+        _ahead(0, cpu_cores=1, node_selection={"count": 10}),
+        _ahead(0, cpu_cores=1, machines=2, topology={"keep_within": "rack"}),
+        _ahead(0, cpu_cores=1, machines=2, network={"transport": "direct"}),
+        _ahead(0, cpu_cores=1, machines=2, placement={"max_rate_usd_per_hour": "7.19"}),
         _ahead(0, cpu_cores=65, node_selection={"mode": "all"}),
         _ahead(2, workspace="tiny"),
     ],
@@ -180,6 +184,12 @@ def test_that_an_offering_is_sold_out_changes_nothing() -> None:
 def test_an_earlier_run_that_no_instance_could_take_holds_nobody(ahead: Document) -> None:
     tiny = {"name": "tiny", "gpu_quota": 1}
     assert _sold(ahead, offering(available=9), workspaces=[tiny]) == set()
+
+
+def test_an_earlier_run_of_several_that_instances_could_take_together_holds_others() -> None:
+    for more in ({}, {"placement": {"max_rate_usd_per_hour": "7.20"}}):
+        ahead = _ahead(0, cpu_cores=33, node_selection={"count": 2, "mode": "any"}, **more)
+        assert _sold(ahead, offering(available=9)) == {"queue"}
 
 
 @pytest.mark.parametrize(

@@ -106,7 +106,7 @@ def test_an_array_tells_the_value_and_the_estimate_of_its_dearest_element() -> N
     assert solve(s).summary.usd_per_hour == Decimal("4.00")
 
 
-def test_a_run_of_several_workers_is_told_as_if_all_were_on_the_dearest_of_its_hosts() -> None:
+def test_a_run_of_several_workers_is_told_what_all_its_hosts_come_to() -> None:
     s = market(
         runs=[run("r", cpu_cores=1, node_selection={"count": 2}, expected_duration_s=3600)],
         machines=[machine("m", rate_usd_per_hour="1"), machine("n", rate_usd_per_hour="3")],
@@ -114,8 +114,9 @@ def test_a_run_of_several_workers_is_told_as_if_all_were_on_the_dearest_of_its_h
     told = placed(s, "r").estimate
     assert told
     assert told.cost_usd
-    assert told.rate_usd_per_hour == Decimal(6)
-    assert told.cost_usd.p50 == "6"
+    assert told.rate_usd_per_hour == Decimal(4)
+    assert told.cost_usd.p50 == "4"
+    assert told.assembly_bound_usd == Decimal(1)  # a quarter of an hour of each
     assert solve(s).summary.usd_per_hour == Decimal("4.00")
 
 
