@@ -51,7 +51,7 @@ def add_running(page: Page, decision: Decision, snapshot: Snapshot, *, whole: bo
 def _add_table(page: Page, rows: Sequence[PlacedRun | StayingRun], money: Money) -> None:
     """Add the rows; where something costs, with its rate and cost instead of its points.
 
-    Shapes and networks are there where a run with GPUs is on several machines.
+    Shapes and networks are there where a run with GPUs is on several hosts.
     """
     indexes = _indexes(money.snapshot)
     cells = []
@@ -65,6 +65,8 @@ def _add_table(page: Page, rows: Sequence[PlacedRun | StayingRun], money: Money)
     has_gangs = any(" x " in told["SHAPE"] for told in cells)
     if not has_gangs:
         hidden |= {"SHAPE", "NETWORK"}
+    if not any(told["NETWORK"] for told in cells):
+        hidden.add("NETWORK")
     if (money.is_any or has_gangs) and not any(told["DEVICES"] for told in cells):
         hidden.add("DEVICES")
     names = [name for name in (*_COLUMNS, *_MONEY) if name in cells[0] and name not in hidden]
@@ -111,11 +113,15 @@ def _row(outcome: PlacedRun | StayingRun, indexes: Indexes, width: int) -> Seque
 
 
 def _joined(outcome: PlacedRun | StayingRun) -> tuple[str, str]:
-    """Return how a run on several machines is cut, and what joins them: "2 x 8", "NVLink d1"."""
-    if not isinstance(outcome, PlacedRun) or outcome.rung not in _NETWORKS:
+    """Return how a run on several hosts is cut, and what joins them: "2 x 8", "NVLink d1"."""
+    if not isinstance(outcome, PlacedRun) or outcome.array:
+        return "", ""
+    if len({worker.host for worker in outcome.workers}) < 2:
         return "", ""
     shape = outcome.shape
     cut = f"{shape.tasks} x {shape.gpus_each}" if shape.gpus_each else str(shape.tasks)
+    if outcome.rung not in _NETWORKS:
+        return cut, ""  # bought: nothing is known of it
     network = " ".join(filter(None, (_NETWORKS[outcome.rung], outcome.group)))
     return cut, printable(network)
 

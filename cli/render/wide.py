@@ -101,19 +101,26 @@ def add_account(page: Page, decision: Decision) -> None:
 
 
 def _workers(workers: Sequence[Worker]) -> Iterator[str]:
-    """Yield a line for each worker, or one for those on machines that get the same of each."""
-    alike: dict[tuple[int | None, tuple[str, ...], str], list[Worker]] = {}
+    """Yield a line for each worker, or one for those of a run that get the same of each host."""
+    alike: dict[tuple[int | None, str, str], list[Worker]] = {}
     for worker in workers:
-        own = tuple(device.removeprefix(f"{worker.host}/") for device in worker.devices)
-        is_alone = worker.kind == "offering" or worker.element is not None
-        key = (worker.index if is_alone else None, own, _access(worker))
-        alike.setdefault(key, []).append(worker)
-    for (_, own, access), those in alike.items():
+        alone = worker.index if worker.element is not None else None
+        alike.setdefault((alone, _of_each(worker), _access(worker)), []).append(worker)
+    for (_, of_each, access), those in alike.items():
         if len(those) == 1:
             yield _worker(those[0])
         else:
-            devices = f": {folded(own)} of each" if own else ""
-            yield f"{folded((each.host for each in those), 400)}{devices}{access}"
+            yield f"{folded((each.host for each in those), 400)}{of_each}{access}"
+
+
+def _of_each(worker: Worker) -> str:
+    """Return which GPUs a worker gets, the host's name aside."""
+    if not worker.devices:
+        return ""
+    if worker.kind == "offering":
+        return f": {counted(len(worker.devices), 'GPU')} of each"
+    own = (device.removeprefix(f"{worker.host}/") for device in worker.devices)
+    return f": {folded(own)} of each"
 
 
 def _worker(worker: Worker) -> str:

@@ -66,7 +66,7 @@ def advice(reason: Reason) -> str:
         case Code.TOPOLOGY_UNLABELLED, Action.LABEL_MACHINES if (
             reason.numbers.get("unit") == "nvlink_domain"
         ):
-            return "report the GPUs' nvlink_clique, or relax keep_within"
+            return f"report the GPUs' nvlink_clique, or relax {_rule(reason)}"
         case Code.NO_RDMA, Action.RELAX_RULE:
             return "look at the ports, or ask for another network"
         case Code.RDMA_TOO_SLOW, Action.RELAX_RULE:
@@ -77,6 +77,11 @@ def advice(reason: Reason) -> str:
             return "ask for less, or add a larger machine"
         case _:
             return ACTIONS[reason.action]
+
+
+def _rule(reason: Reason) -> str:
+    rule = reason.numbers.get("rule")
+    return printable(rule) if isinstance(rule, str) else "the rule"
 
 
 def _relax(reason: Reason) -> str:

@@ -8,8 +8,10 @@ from stowplan.cli.formats import written
 from stowplan.cli.render.words import advice
 from stowplan.model.reasons import Code, Reason
 from stowplan.solver.cycle import solve
-from tests.build import Document, machine, run, snapshot
+from tests.build import Document, machine, offering, run, snapshot
 from tests.model.audit.standing import port, stands, two_racks
+
+MONEY = ("USD/H", "USD IN ALL (P90)")
 
 
 def page(machines: list[Document], *runs: Document, form: Any = "table", **more: Any) -> list[str]:
@@ -59,8 +61,18 @@ def test_where_no_run_with_gpus_is_on_several_machines_nothing_is_told_of_shapes
 def test_where_something_costs_shapes_stand_beside_money() -> None:
     machines = [each | {"rate_usd_per_hour": "2"} for each in two_racks()]
     lines = page(machines, run("x", 16, machines=2, expected_duration_s=3600))
-    names = ["RUN", "OUTCOME", "WHERE", "GPUS", "SHAPE", "NETWORK", "USD/H", "USD IN ALL (P90)"]
+    names = ["RUN", "OUTCOME", "WHERE", "GPUS", "SHAPE", "NETWORK", *MONEY]
     assert cells(lines, "RUN") == names
+
+
+def test_instances_of_a_run_are_shown_with_its_shape() -> None:
+    kind = offering("o", available=2, location="l")
+    asked = run("x", 16, machines=2, expected_duration_s=3600)
+    lines = page([], asked, offerings=[kind])
+    assert cells(lines, "RUN") == ["RUN", "OUTCOME", "WHERE", "GPUS", "SHAPE", *MONEY]
+    assert cells(lines, "x ")[2:5] == ["o#[1-2]", "16", "2 x 8"]
+    wide = page([], asked, form="wide", offerings=[kind])
+    assert "    o#[1-2]: 8 GPUs of each" in wide
 
 
 def test_wide_shows_what_each_worker_gets_for_its_network() -> None:
@@ -88,7 +100,7 @@ def test_what_to_do_is_told_of_a_run_that_has_no_room_together() -> None:
     unlabelled = Code.TOPOLOGY_UNLABELLED
     assert told(unlabelled, unit="rack") == "label the machines"
     clique = "report the GPUs' nvlink_clique, or relax keep_within"
-    assert told(unlabelled, unit="nvlink_domain") == clique
+    assert told(unlabelled, unit="nvlink_domain", rule="keep_within") == clique
     assert told(Code.SITE_SPAN) == "wait for room in one site, or ask for less"
     assert told(Code.NO_RDMA) == "look at the ports, or ask for another network"
     assert told(Code.RDMA_TOO_SLOW) == "lower its min_gbps"
