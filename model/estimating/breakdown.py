@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from typing import NamedTuple
 
 from stowplan.model.estimating.duration import Likely, RunningTime
 from stowplan.model.estimating.outlook import bill_of
 from stowplan.model.estimating.parts import Needs, Parts, interruptions, needs_of, parts_of, restart
 from stowplan.model.estimating.tariff import Tariff
-from stowplan.model.money import charge, written
+from stowplan.model.money import MICRO, charge, written
 from stowplan.model.runs import Run
 
 
@@ -119,5 +120,12 @@ def _per_second(rate: int) -> str:
 
 def counted_in_words(count: Likely) -> str:
     """Return a number of interruptions, given in millionths, as it is told."""
-    likely, worst = (written(amount) for amount in count)
+    likely, worst = (in_two_digits(amount) for amount in count)
     return f"{likely} interruptions likely, {worst} at worst (p90)"
+
+
+def in_two_digits(millionths: int) -> str:
+    """Return a number as people read it: with two significant digits, or all before the point."""
+    number = Decimal(millionths) / MICRO
+    digits = max(0, 1 - number.adjusted()) if number else 0
+    return f"{number:,.{digits}f}".rstrip("0").rstrip(".") if digits else f"{number:,.0f}"

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stowplan.model.decision import Estimate
-from stowplan.model.estimating.breakdown import lines
 from stowplan.model.estimating.duration import Likely, RunningTime, running_time
 from stowplan.model.estimating.estimate import UNKNOWN_TIME, estimate
 from stowplan.model.estimating.outlook import outlook
@@ -280,3 +279,11 @@ def test_the_lines_add_up_to_the_cost(
     assert found.cost_usd is None or worst == Decimal(found.cost_usd.p90)
     assert all(line.source for line in found.breakdown)
     assert Estimate.model_validate_json(found.model_dump_json()) == found
+
+
+@pytest.mark.parametrize(
+    ("millionths", "said"),
+    [(0, "0"), (83_334, "0.083"), (2_500_000, "2.5"), (9_990_000, "10"), (1_234_567_890, "1,235")],
+)
+def test_numbers_of_interruptions_are_told_in_two_digits(millionths: int, said: str) -> None:
+    assert in_two_digits(millionths) == said
