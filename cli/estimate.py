@@ -22,8 +22,11 @@ NOWHERE = 3
 
 
 @click.command()
-@click.argument("snapshot", type=click.Path(allow_dash=True))
-@click.argument("run")
+@click.argument("names", nargs=-1, required=True, metavar="[SNAPSHOT] RUN")
+@click.option(
+    "--snapshot", "path", metavar="PATH", type=click.Path(allow_dash=True),
+    help="The snapshot, where it isn't named before the run; `-` reads it from stdin.",
+)  # fmt: skip
 @click.option("--host", metavar="HOST", help="Estimate it on this host.  [default: the best]")
 @click.option(
     "--top", metavar="N", type=click.IntRange(1), default=10, show_default=True,
@@ -40,8 +43,8 @@ NOWHERE = 3
 @click.pass_context
 def estimate(
     ctx: click.Context,
-    snapshot: str,
-    run: str,
+    names: tuple[str, ...],
+    path: str | None,
     host: str | None,
     top: int,
     profile: str | None,
@@ -55,7 +58,7 @@ def estimate(
 
     \b
     Example:
-      stowplan estimate scenarios/profiles.yaml by-cost
+      stowplan estimate by-cost --snapshot scenarios/profiles.yaml
       stowplan estimate scenarios/profiles.yaml by-cost --host fastest -o json
     """
     from stowplan.adapters.snapshot_file import load
@@ -63,6 +66,12 @@ def estimate(
     from stowplan.solver.pricing import Market
     from stowplan.solver.settings import Settings
 
+    *before, run = names
+    given = [*before, *([] if path is None else [path])]
+    if len(given) != 1:
+        usage = "one RUN and one snapshot are needed: RUN --snapshot PATH, or SNAPSHOT RUN"
+        raise click.UsageError(usage, ctx)
+    (snapshot,) = given
     with shown_working("estimating") as say:
         if snapshot != "-":  # it may be typed
             say("reading")

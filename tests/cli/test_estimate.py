@@ -231,3 +231,21 @@ def test_what_is_paid_for_already_is_marked(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_times_have_their_two_largest_units(seconds: int, said: str) -> None:
     assert lasting(seconds) == said
+
+
+def test_the_snapshot_may_be_named_before_the_run_or_as_an_option() -> None:
+    path = "scenarios/profiles.yaml"
+    by_option = estimate("by-cost", "--snapshot", path, "-o", "json")
+    assert by_option.exit_code == 0
+    assert by_option.stdout == estimate(path, "by-cost", "-o", "json").stdout
+    assert by_option.stdout == estimate("--snapshot", path, "by-cost", "-o", "json").stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("by-cost",), ("a.yaml", "by-cost", "--snapshot", "b.yaml"), ("a.yaml", "b.yaml", "by-cost")],
+)
+def test_one_snapshot_is_needed_and_no_more(arguments: tuple[str, ...]) -> None:
+    found = estimate(*arguments)
+    assert found.exit_code == 2
+    assert "RUN --snapshot PATH" in found.stderr
