@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stowplan.model.decision import Estimate
+from stowplan.model.estimating.breakdown import in_two_digits, lines
 from stowplan.model.estimating.duration import Likely, RunningTime, running_time
 from stowplan.model.estimating.estimate import UNKNOWN_TIME, estimate
 from stowplan.model.estimating.outlook import outlook
