@@ -80,7 +80,7 @@ class Gangwise:
         turns.fill(spin.built)
         self._report("place, in line", spin.built, bounds, tally)
         is_near = bounds.is_near(spin.built.layout, chain.settings.gap)
-        if not (is_near or self.limits.neighbours_in_line or chain.is_over()):
+        if not is_near and not chain.is_over():
             values = values_over_cells(bounds, spin.built.layout, chain, tally, is_brief=True)
             other = self._wheel.started(*_counted(choices, choices.started(values)))
             if Ledger(choices, other.built.layout).holds():

@@ -137,7 +137,7 @@ class Built:
         for berth in self.berths:
             rung += berth.steps
             machines += (berth.ask.tasks or 1) - 1
-            room += berth.group.free - berth.ask.all_gpus if berth.group else 0
+            room += berth.group.left(berth.ask.all_gpus) if berth.group else 0
         return (self.layout.weights(), -rung, -machines, -room)
 
 
