@@ -102,9 +102,7 @@ class GangRanking:
                 yield from self._singles(option)
 
     def _of_deal(self, deal: Deal, appraisal: Appraisal) -> Iterator[HostSet]:
-        figure = np.zeros(len(deal.priced.rate), np.int64)
-        figure[deal.hosts] = appraisal.regret
-        chosen = best_set(deal, figure, deal.caps)
+        chosen = best_set(deal, appraisal.regret, deal.caps)
         if chosen is None or appraisal.of_run is None:
             return
         taken = [(int(deal.hosts[at]), int(chosen[at])) for at in np.nonzero(chosen)[0]]

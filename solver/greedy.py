@@ -245,15 +245,13 @@ def _start_dealt(layout: Layout, index: int, cohort: int) -> int:
     assert deal is not None
     if each is None:
         return 0
-    at = np.searchsorted(deal.hosts, there)
-    most = np.minimum(deal.most[at], layout.slots(index))
-    figure = np.zeros(len(grid.hosts), np.int64)
-    figure[there] = each.regret
+    own_hosts = deal.only(np.isin(deal.hosts, there))
+    most = np.minimum(own_hosts.most, layout.slots(index))
     caps = deal.caps
     if keys := grid.purses_of[index]:
         left = min(layout.left[key] for key in keys)
         caps = (*caps, Cap("purse", "cost", left))
-    chosen = best_set(replace(deal, hosts=there, most=most), figure, caps)
+    chosen = best_set(replace(own_hosts, most=most), each.regret, caps)
     if chosen is None:
         return 0
     used = np.nonzero(chosen)[0]

@@ -7,7 +7,7 @@ Arrays have a host in each column; those of two levels have two rows, likely (p5
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -49,6 +49,16 @@ class Tariffs:
     family: Whole
     families: tuple[str | None, ...]
     """The families of accelerators that there are."""
+
+    def only(self, places: Whole) -> Tariffs:
+        """Return the same of some hosts."""
+        apart = {"kinds", "families"}
+        own = {
+            each.name: getattr(self, each.name)[..., places]
+            for each in fields(self)
+            if each.name not in apart
+        }
+        return replace(self, **own)
 
 
 def tariffs_of(tariffs: Sequence[Tariff], families: Sequence[str | None]) -> Tariffs:

@@ -34,17 +34,18 @@ class Nodes:
 
     def __init__(self, run: Run, tariffs: Tariffs) -> None:
         """Work out starts and restarts."""
-        self._tariffs, self._needs = tariffs, needs_of(run)
+        self.tariffs, self._needs = tariffs, needs_of(run)
         needs = self._needs
         first = loading(needs.image_mib, needs.restore_mib, tariffs)
         self.start_s = tariffs.start_s + first
-        self._start_free = tariffs.start_s - tariffs.start_billed_s
+        """Until a node does useful work; and how much of that isn't billed."""
+        self.start_free = tariffs.start_s - tariffs.start_billed_s
         self.again_s = tariffs.boot_s + loading(needs.image_mib, needs.saved_mib, tariffs)
-        self._again_free = tariffs.boot_s - tariffs.boot_billed_s
+        self.again_free = tariffs.boot_s - tariffs.boot_billed_s
 
     def counts(self, running: Likely) -> Whole:
         """Return the interruptions of each host, in millionths; two rows."""
-        counted: Whole = self._tariffs.kinds.counted(running)[:, self._tariffs.kind]
+        counted: Whole = self.tariffs.kinds.counted(running)[:, self.tariffs.kind]
         return counted
 
     def extra_s(self, terms: Terms, level: int) -> int:
@@ -64,11 +65,11 @@ class Nodes:
 
     def costs(self, terms: Terms) -> Whole:
         """Return what each host costs as a node of a run on these terms; two rows."""
-        tariffs = self._tariffs
-        start = np.array(terms.start_s).reshape(2, 1) - self._start_free
+        tariffs = self.tariffs
+        start = np.array(terms.start_s).reshape(2, 1) - self.start_free
         if terms.running is None:
             return certain(start, tariffs)
-        own = product(self.counts(terms.running), self._again_free)
+        own = product(self.counts(terms.running), self.again_free)
         waits = np.array(terms.waited, dtype=own.dtype).reshape(2, 1) - own
         lost = [
             self.extra_s(terms, level) - ceil_div(terms.waited[level], MICRO) for level in (0, 1)
@@ -79,4 +80,4 @@ class Nodes:
 
     def risked(self, cost: Whole) -> Whole:
         """Return costs as they rank where starts have failed."""
-        return over(product(cost, self._tariffs.tried), self._tariffs.started)
+        return over(product(cost, self.tariffs.tried), self.tariffs.started)

@@ -125,7 +125,7 @@ class Buying:
             return Reason.of(code, text, rule=rule, workers=ask.tasks, late_s=late)
         is_rate = rule in ("max_rate", "if_match")
         least = min(
-            deal.least(deal.priced.rate if is_rate else deal.priced.cost) or 0 for deal in deals
+            deal.least(deal.bills.rate if is_rate else deal.bills.cost) or 0 for deal in deals
         )
         unit = "USD an hour" if is_rate else "USD"
         verb = "cost" if is_rate or deals[0].is_total else "cost at least"

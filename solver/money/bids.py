@@ -8,15 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 
 from stowplan.model.estimating.columns import over, product
 from stowplan.model.money import HOUR_S, MICRO, ceil_div
 from stowplan.model.policy import Bands
+from stowplan.model.runs import Profile
 from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.eligibility import Eligibility
-from stowplan.solver.ladder import BOUGHT
+from stowplan.solver.ladder import Group
 from stowplan.solver.money.appraisal import (
     Appraisal,
     Measure,
@@ -37,8 +39,6 @@ MOST_DEALS = 150
 MOST_COPIED = 20_000
 """Hosts of all options of a class, for all its runs: beyond it those that are all alike to a run
 aren't told apart."""
-FEW = 64
-"""Hosts of a deal that are all kept, however dear."""
 
 
 def bids(options: Options, classes: Sequence[RunClass]) -> tuple[RunClass, ...]:
@@ -97,11 +97,44 @@ class Bidding:
         """What shapes of several workers come to, on every group."""
         dealer = Dealer(self._prices, self._eligibility.ladder)
         found: list[Deal] = []
-        for ask, group in self.choice.ways(self.each, buying=True):
+        worth: list[int] = []
+        for bound, ask, group in self._groups():
+            if len(worth) >= MOST_DEALS and sorted(worth)[MOST_DEALS - 1] < bound:
+                break  # none of the rest is among the best
             priced = self._rooms.priced(ask)
-            if group is not None and priced is not None:
-                found += dealer.deals(ask, group, self._rooms.slots(ask), priced)
+            assert priced is not None
+            slots = self._rooms.slots(ask)
+            for deal in dealer.deals(ask, group, slots, priced, rivals=self.rivals):
+                found.append(deal)
+                worth.append(self._worth(deal))
         return found
+
+    def _groups(self) -> list[tuple[int, Ask, Group]]:
+        """Return the shapes and groups, with what a run comes to there at least; the best first."""
+        found = []
+        for number, (ask, group) in enumerate(self.choice.ways(self.each, buying=True)):
+            if group is not None:
+                priced, slots = self._priced(ask), self._rooms.slots(ask)
+                hosts = group.hosts[slots[group.hosts] > 0]
+                figure = getattr(priced, self._what)[hosts]
+                order = np.argsort(figure, kind="stable")
+                tasks = ask.tasks or 0
+                before = np.cumsum(slots[hosts][order]) - slots[hosts][order]
+                taken = np.clip(tasks - before, 0, slots[hosts][order])
+                found.append((int((figure[order] * taken).sum()), number, ask, group))
+        found.sort(key=lambda each: each[:2])
+        return [(bound, ask, group) for bound, _, ask, group in found]
+
+    def _worth(self, deal: Deal) -> int:
+        """Return what the best of a deal comes to, for as long as all tiers are one; else nothing:
+        then all deals are looked at."""
+        wanted = deal.base.work.run.placement
+        is_plain = wanted.pool is None and wanted.interruptible != "prefer"
+        if not is_plain:
+            return VAST
+        if self.by == "finish_s":
+            return scaled(self._cost(deal), 0, self._bands.speed_cost)
+        return self._least(deal)
 
     @cached_property
     def own(self) -> Own:
@@ -124,7 +157,7 @@ class Bidding:
         for deal in self.deals:
             least = deal.finish_s if self.by == "finish_s" else self._least(deal)
             if self.by != "finish_s" or self._cost(deal) <= most:
-                time = int(deal.priced.seconds[deal.hosts].min())
+                time = deal.seconds
                 lowest, seconds = min((lowest, seconds), (least, time))
         return Own(self.by, lowest, cheapest, min(above, default=MICRO), max(1, seconds))
 
@@ -134,7 +167,7 @@ class Bidding:
         yield from (self._cost(deal) for deal in self.deals)
 
     @property
-    def _profile(self):  # type: ignore[no-untyped-def]
+    def _profile(self) -> Profile:
         return self.each.ask.profile
 
     @cached_property
@@ -147,19 +180,30 @@ class Bidding:
     @cached_property
     def _is_by_rate(self) -> bool:
         """Whether the rate counts: with balanced, or where a running time isn't known."""
-        return (
-            self._profile == "balanced"
-            or not all(self._priced(ask).is_total[hosts].all() for ask, hosts in self.singles)
-            or not all(deal.is_total for deal in self.deals)
+        return self._profile == "balanced" or not all(
+            self._priced(ask).is_total[hosts].all() for ask, hosts in self._takers
         )
 
-    def _figure(self, deal: Deal) -> Ints:
-        """Return by host what adds up to the measure of a run; under speed, its cost."""
+    @property
+    def _takers(self) -> Iterator[tuple[Ask, Ints]]:
+        """The hosts that would take a worker, by shapes and groups."""
+        for ask, group in self.choice.ways(self.each, buying=True):
+            slots = self._rooms.slots(ask)
+            yield (
+                ask,
+                np.nonzero(slots)[0] if group is None else group.hosts[slots[group.hosts] > 0],
+            )
+
+    @property
+    def _what(self) -> Literal["risked", "ranked_rate", "risked_rate"]:
+        """What adds up to the measure of a run; under speed, its cost."""
         if not self._is_by_rate:
-            return deal.priced.risked
-        if self._profile == "balanced":
-            return deal.priced.ranked_rate
-        return deal.priced.risked_rate
+            return "risked"
+        return "ranked_rate" if self._profile == "balanced" else "risked_rate"
+
+    def _figure(self, deal: Deal) -> Ints:
+        figure: Ints = getattr(deal.bills, self._what)
+        return figure
 
     def _least(self, deal: Deal) -> int:
         least = deal.least(self._figure(deal))
@@ -167,7 +211,7 @@ class Bidding:
         return least
 
     def _cost(self, deal: Deal) -> int:
-        cost = deal.least(deal.priced.risked)
+        cost = deal.least(deal.bills.risked)
         assert cost is not None
         return cost
 
@@ -183,7 +227,7 @@ class Bidding:
             return ()
         tiered = [deal for raw in self.deals for deal in self._in_tiers(raw)]
         tiered.sort(key=self._rank)
-        tiered = [self._pruned(deal) for deal in tiered[:MOST_DEALS]]
+        tiered = tiered[:MOST_DEALS]
         found = [replace(self.each, ask=ask, own=self.own) for ask, _ in self.singles]
         found += [replace(self.each, ask=deal.ask, group=deal.group, deal=deal) for deal in tiered]
         copied = self._copied(found)
@@ -209,7 +253,7 @@ class Bidding:
     def _rank(self, deal: Deal) -> tuple[int, ...]:
         each = deal.appraisal
         assert each is not None and each.of_run is not None
-        least = deal.least(_over_all(deal, each.regret)) or 0
+        least = deal.least(each.regret) or 0
         rung = deal.group.rung
         return (
             int(each.tier[0]),
@@ -219,44 +263,23 @@ class Bidding:
             deal.start_s,
         )
 
-    def _pruned(self, deal: Deal) -> Deal:
-        """Return a deal without offerings that no run needs: the cheaper ones hold all workers."""
-        if len(deal.hosts) <= FEW or deal.group.rung < BOUGHT:
-            return deal
-        assert deal.appraisal is not None
-        kept = np.zeros(len(deal.hosts), np.bool_)
-        shares = [share.hosts for share in deal.shares] or [deal.hosts]
-        if deal.one_of is not None:
-            shares.append(deal.one_of)
-        for figure in (self._figure(deal), deal.priced.cost):
-            for share in shares:
-                own = np.nonzero(np.isin(deal.hosts, share))[0]
-                own = own[np.lexsort((deal.hosts[own], figure[deal.hosts[own]]))]
-                held = np.cumsum(deal.most[own])
-                enough = min(int(np.searchsorted(held, self.rivals)), len(own) - 1)
-                limit = scaled(int(figure[deal.hosts[own[enough]]]), 1, self._bands.profile)
-                kept[own[figure[deal.hosts[own]] <= limit][: 4 * FEW + enough]] = True
-        return replace(deal.only(kept), appraisal=deal.appraisal.only(np.nonzero(kept)[0]))
-
     def _in_tiers(self, deal: Deal) -> Iterator[Deal]:
         """Yield a deal as it is, and on those of its hosts alone that the run prefers."""
-        wanted, own = deal.priced.work.run.placement, self.own
+        wanted, own = deal.base.work.run.placement, self.own
         is_fast = self.by == "finish_s"
         within: tuple[Cap, ...] = ()
         if is_fast:
             most = scaled(own.cheapest, 0, self._bands.speed_cost)
-            within = (Cap("value", "risked", most, deal.priced.risked),)
+            within = (Cap("value", "risked", most),)
         plain = replace(deal, caps=(*deal.caps, *within))
         yield from self._appraised(plain, Tier.PLAIN)
-        if is_fast and int((deal.priced.risked[deal.hosts] * deal.most).sum()) > most:
+        if is_fast and int((deal.bills.risked * deal.most).sum()) > most:
             yield from self._appraised(deal, Tier.BEYOND)
         if wanted.interruptible == "prefer":
             allowed = scaled(own.lowest, 1, self._bands.interruptible_prefer)
             some = plain.only(self._prices.interruptible[deal.hosts])
             if not is_fast:
-                some = replace(
-                    some, caps=(*some.caps, Cap("value", "", allowed, self._figure(deal)))
-                )
+                some = replace(some, caps=(*some.caps, Cap("value", self._what, allowed)))
             if not is_fast or deal.finish_s <= allowed:
                 yield from self._appraised(some, Tier.PREFERRED)
         if wanted.pool is not None:
@@ -265,22 +288,22 @@ class Bidding:
 
     def _appraised(self, deal: Deal, tier: Tier) -> Iterator[Deal]:
         """Yield the deal with what it is worth, where a run fits."""
-        if not len(deal.hosts) or deal.least(deal.priced.rate) is None:
+        if not len(deal.hosts) or deal.least(deal.bills.rate) is None:
             return
-        own, hosts, priced = self.own, deal.hosts, deal.priced
+        own, hosts, bills = self.own, deal.hosts, deal.bills
         nothing = np.zeros(len(hosts), np.int64)
         if tier == Tier.BEYOND:
-            measure = regret = priced.risked[hosts]
+            measure = regret = bills.risked
             of_run = OfRun(0, -own.cheapest)
         elif own.by == "finish_s":
             measure = regret = nothing
             more = (deal.finish_s - own.lowest) * own.unit
             of_run = OfRun(deal.finish_s, ceil_div(more, max(1, own.lowest)))
         elif own.by == "cost_usd":
-            measure = regret = priced.risked[hosts]
+            measure = regret = bills.risked
             of_run = OfRun(0, -own.lowest)
         else:
-            measure = self._figure(deal)[hosts]
+            measure = self._figure(deal)
             worth = over(product(measure, own.seconds), HOUR_S)
             regret = np.minimum(worth, VAST).astype(np.int64)
             of_run = OfRun(0, -(own.lowest * own.seconds // HOUR_S))
@@ -291,20 +314,13 @@ class Bidding:
             tier=np.full(len(hosts), tier, np.int64),
             measure=measure,
             regret=regret,
-            cost=priced.cost[hosts],
+            cost=bills.cost,
             lowest=own.lowest,
             least=own.least,
             bands=self._bands,
             of_run=of_run,
         )
         yield replace(deal, appraisal=appraisal)
-
-
-def _over_all(deal: Deal, figure: Ints) -> Ints:
-    """Return a figure of a deal's hosts by host, over all hosts."""
-    found = np.zeros(len(deal.priced.rate), np.int64)
-    found[deal.hosts] = figure
-    return found
 
 
 def _is_flat(deal: Deal) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -26,17 +26,13 @@ class Cap(NamedTuple):
     """A figure that all workers of a run come to at most."""
 
     rule: str
-    what: str
-    """The figure: `rate`, `cost`, or another by its name in `figures`."""
+    what: Literal["rate", "cost", "risked", "ranked_rate", "risked_rate"]
     most: int
-    figures: Ints | None = None
-    """By host; None: what the deal is priced at."""
 
     def of(self, deal: Deal) -> Ints:
         """Return the figure of one worker on each host."""
-        if self.figures is not None:
-            return self.figures
-        return deal.priced.rate if self.what == "rate" else deal.priced.cost
+        figure: Ints = getattr(deal.bills, self.what)
+        return figure
 
 
 def caps_on(priced: Priced) -> tuple[Cap, ...]:
@@ -45,18 +41,20 @@ def caps_on(priced: Priced) -> tuple[Cap, ...]:
 
 
 def kept_to(choices: Choices) -> Iterator[Row]:
-    """Yield for each deal: workers_in(share) = so many x starts, workers_in(one of) >= starts; and
+    """Yield for each deal: workers_in(share) = so many x starts, workers_in(wanted) >= starts; and
     for each of its caps: sum of figure x workers_in(host) <= most x starts."""
     for each, index in choices.dealt():
-        own = each.classes[0]
-        assert own.deal is not None
+        own, deal = each.classes[0], each.classes[0].deal
+        assert deal is not None
         starts = choices.starts(own)
-        for share in own.deal.shares:
-            yield choices.on_hosts(each, share.hosts).equals(starts * share.workers)
-        if own.deal.one_of is not None:
-            yield choices.on_hosts(each, own.deal.one_of) >= starts
-        for cap in own.deal.caps:
-            yield from capped(choices, each, cap.of(own.deal)[choices.grid.where[index]], cap.most)
+        for number, workers in enumerate(deal.needs if len(deal.needs) > 1 else ()):
+            there = choices.on_hosts(each, deal.hosts[deal.share == number])
+            yield there.equals(starts * workers)
+        if not deal.wanted.all():
+            yield choices.on_hosts(each, deal.hosts[deal.wanted]) >= starts
+        at = np.searchsorted(deal.hosts, choices.grid.where[index])
+        for cap in deal.caps:
+            yield from capped(choices, each, cap.of(deal)[at], cap.most)
 
 
 def capped(choices: Choices, each: Signature, figure: Ints, most: int) -> Iterator[Row]:
@@ -86,15 +84,6 @@ def _caps(priced: Priced) -> Iterator[Cap]:
         yield Cap(purse.rule, "cost", priced.left[purse.key])
 
 
-def cheapest(deal: Deal, figure: Ints, caps: Sequence[Cap]) -> int | None:
-    """Return the least that a figure comes to over one run's workers; None: no run keeps the caps.
-
-    `figure` is by host, over all hosts.
-    """
-    chosen = best_set(deal, figure, caps)
-    return None if chosen is None else int((figure[deal.hosts] * chosen).sum())
-
-
 def best_set(deal: Deal, figure: Ints, caps: Sequence[Cap]) -> Ints | None:
     """Return how many of one run's workers are on each host of a deal where a figure is the least;
     None: no run keeps the caps."""
@@ -102,35 +91,32 @@ def best_set(deal: Deal, figure: Ints, caps: Sequence[Cap]) -> Ints | None:
     if chosen is None:
         return None
     bound = [(cap.of(deal), cap.most) for cap in caps]
-    if all(int((own[deal.hosts] * chosen).sum()) <= most for own, most in bound):
+    if all(int((own * chosen).sum()) <= most for own, most in bound):
         return chosen
     for own, most in bound:
         least = _least(deal, own)
-        if least is None or int((own[deal.hosts] * least).sum()) > most:
+        if least is None or int((own * least).sum()) > most:
             return None
-    return _search(deal, figure, bound)
+    return _Search(deal, figure, bound).best()
 
 
 def _least(deal: Deal, figure: Ints) -> Ints | None:
     """Return how many workers are on each host where a figure is least in sum; caps aside."""
-    order = np.lexsort((deal.hosts, figure[deal.hosts]))
+    order = np.lexsort((deal.hosts, figure))
     taken = np.zeros(len(deal.hosts), np.int64)
-    if deal.shares:
-        for share in deal.shares:
-            own = order[np.isin(deal.hosts[order], share.hosts)]
-            if not _fill(taken, own, deal.most, share.workers):
-                return None
-    elif deal.ask.spread in ("rack", "fabric"):
+    if deal.units is not None:
         return taken if _spread(deal, order, taken) else None
-    elif not _fill(taken, order, deal.most, deal.ask.tasks or 0):
-        return None
-    if deal.one_of is not None:
-        wanted = np.isin(deal.hosts, deal.one_of)
-        if not taken[wanted].any():
-            first = order[wanted[order]][:1]
-            last = next(place for place in order[::-1].tolist() if taken[place])
-            taken[last] -= 1
-            taken[first] += 1
+    for number, workers in enumerate(deal.needs):
+        own = order[deal.share[order] == number]
+        if not _fill(taken, own, deal.most, workers):
+            return None
+    if not deal.wanted[taken > 0].any():
+        first = order[deal.wanted[order]][:1]
+        if not len(first) or len(deal.needs) > 1:
+            return None
+        last = next(place for place in order[::-1].tolist() if taken[place])
+        taken[last] -= 1
+        taken[first] += 1
     return taken
 
 
@@ -142,41 +128,25 @@ def _fill(taken: Ints, order: Ints, most: Ints, workers: int) -> bool:
 
 def _spread(deal: Deal, order: Ints, taken: Ints) -> bool:
     """Take the first host of each rack, or fabric, for as many as are needed."""
-    assert deal.ask.spread is not None and deal.units is not None
-    units = deal.units[deal.hosts]
+    assert deal.units is not None
     seen: set[int] = set()
     for place in order.tolist():
-        if int(units[place]) not in seen and len(seen) < (deal.ask.tasks or 0):
-            seen.add(int(units[place]))
+        if int(deal.units[place]) not in seen and len(seen) < (deal.ask.tasks or 0):
+            seen.add(int(deal.units[place]))
             taken[place] = 1
     return len(seen) == deal.ask.tasks
-
-
-def _search(deal: Deal, figure: Ints, bound: Sequence[tuple[Ints, int]]) -> Ints | None:
-    """Try sets of hosts, those with the least of the figure first."""
-    return _Search(deal, figure, bound).best()
 
 
 class _Search:
     """Sets of a deal's hosts, looked at in the order of a figure."""
 
     def __init__(self, deal: Deal, figure: Ints, bound: Sequence[tuple[Ints, int]]) -> None:
-        self.order = np.lexsort((deal.hosts, figure[deal.hosts])).tolist()
-        self.values = figure[deal.hosts].tolist()
-        self.most = deal.most.tolist()
-        self.limits = [(own[deal.hosts].tolist(), most) for own, most in bound]
-        self.tasks = deal.ask.tasks or 0
-        self.needs = [share.workers for share in deal.shares]
-        self.share_of: list[int | None] = [None] * len(deal.hosts)
-        for number, share in enumerate(deal.shares):
-            for place in np.nonzero(np.isin(deal.hosts, share.hosts))[0].tolist():
-                self.share_of[place] = number
-        self.wanted = [True] * len(deal.hosts)
-        if deal.one_of is not None:
-            self.wanted = np.isin(deal.hosts, deal.one_of).tolist()
-        self.units: list[int] | None = None
-        if deal.units is not None:
-            self.units = deal.units[deal.hosts].tolist()
+        self.order = np.lexsort((deal.hosts, figure)).tolist()
+        self.values, self.most = figure.tolist(), deal.most.tolist()
+        self.limits = [(own.tolist(), most) for own, most in bound]
+        self.tasks, self.needs = deal.ask.tasks or 0, deal.needs
+        self.share, self.wanted = deal.share.tolist(), deal.wanted.tolist()
+        self.units = None if deal.units is None else deal.units.tolist()
         self.steps = 0
         self.least: int | None = None
         self.chosen: Ints | None = None
@@ -200,10 +170,8 @@ class _Search:
         place = self.order[at]
         if self.least is not None and value + left * self.values[place] >= self.least:
             return
-        share = self.share_of[place]
-        most = min(left, self.most[place])
-        if share is not None:
-            most = min(most, needs[share])
+        share = self.share[place]
+        most = min(left, self.most[place], needs[share])
         if self.units is not None and any(
             n and self.units[other] == self.units[place] for other, n in enumerate(self.taken)
         ):
@@ -216,8 +184,7 @@ class _Search:
             if any(own > limit for own, (_, limit) in zip(after, self.limits, strict=True)):
                 continue
             rest = list(needs)
-            if share is not None:
-                rest[share] -= count
+            rest[share] -= count
             self.taken[place] = count
             self._go(at + 1, left - count, value + count * self.values[place], after, rest)
             self.taken[place] = 0

@@ -8,8 +8,9 @@ no better than those of the deal that they are the best of.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 
 import numpy as np
@@ -20,60 +21,113 @@ from stowplan.model.money import HOUR_S
 from stowplan.solver.asks import Ask
 from stowplan.solver.ladder import Group, Ladder
 from stowplan.solver.money.appraisal import Appraisal
-from stowplan.solver.money.caps import Cap, caps_on, cheapest
+from stowplan.solver.money.caps import Cap, best_set, caps_on
 from stowplan.solver.money.prices import VAST, Bools, Ints, Priced, Prices
+from stowplan.solver.money.undominated import undominated
 from stowplan.solver.rooms import Rooms
 
 MOST_MIXES = 300
-"""Ways to mix nodes that are interrupted differently; beyond it only those of at most two kinds."""
+"""Ways to mix nodes that are interrupted differently; beyond it only those of at most two kinds,
+as many, the cheapest kinds first."""
+FEW = 24
+"""Hosts of a group that are all looked at, however dear."""
 
 
-class Share:
-    """So many workers of a run are on these hosts."""
+@dataclass(frozen=True, eq=False)
+class Bills:
+    """What one worker comes to on each host of a deal, on its terms: micro-dollars."""
 
-    def __init__(self, hosts: Ints, workers: int) -> None:
-        self.hosts, self.workers = hosts, workers
+    rate: Ints
+    ranked_rate: Ints
+    risked_rate: Ints
+    cost: Ints
+    cost_p90: Ints
+    risked: Ints
+
+    def only(self, kept: Bools) -> Bills:
+        """Return the same of some hosts."""
+        return Bills(*(getattr(self, each.name)[kept] for each in fields(self)))
 
 
 @dataclass(frozen=True, eq=False)
 class Deal:
-    """Hosts on which a run may be, and what it comes to there."""
+    """Hosts on which a run may be, and what it comes to there; an array for each figure."""
 
     ask: Ask
     group: Group
+    base: Priced
+    """The run on any host by itself."""
     hosts: Ints
     """Their places, ascending."""
     most: Ints
     """How many workers of one run each of them takes."""
-    priced: Priced
-    """Of one worker on each host, on the terms of this deal."""
-    start_s: int
+    share: Ints
+    """Which share each host is in: those that are interrupted alike."""
+    needs: tuple[int, ...]
+    """How many workers are in each share."""
+    wanted: Bools
+    """The hosts of which there is one at least."""
+    bills: Bills
+    terms: Terms
     finish_s: int
     finish_p90_s: int
     """No earlier than it ends on any of its hosts."""
-    shares: tuple[Share, ...] = ()
-    """How many workers are on which of them."""
-    one_of: Ints | None = None
-    """Hosts of which there is one at least."""
+    units: Ints | None = None
+    """The rack, or fabric, over which the run's workers are spread."""
     caps: tuple[Cap, ...] = ()
     """What all workers of a run come to at most."""
-    units: Ints | None = None
-    """By host: the rack, or fabric, over which the run's workers are spread."""
     appraisal: Appraisal | None = None
     """What it is worth to a run."""
 
     def only(self, kept: Bools) -> Deal:
         """Return the same on some of its hosts."""
-        return replace(self, hosts=self.hosts[kept], most=self.most[kept])
+        return replace(
+            self,
+            hosts=self.hosts[kept],
+            most=self.most[kept],
+            share=self.share[kept],
+            wanted=self.wanted[kept],
+            bills=self.bills.only(kept),
+            units=None if self.units is None else self.units[kept],
+        )
 
-    def least(self, figure: Ints, *more: Cap) -> int | None:
+    def least(self, figure: Ints) -> int | None:
         """Return the least that a figure of all its workers comes to; None: no run fits."""
-        return cheapest(self, figure, (*self.caps, *more))
+        chosen = best_set(self, figure, self.caps)
+        return None if chosen is None else int((figure * chosen).sum())
 
-    @cached_property
+    @property
+    def start_s(self) -> int:
+        """When the slowest does useful work."""
+        return self.terms.start_s.p50
+
+    @property
+    def seconds(self) -> int:
+        """How long the run likely takes; an hour where that isn't known."""
+        return self.terms.running.p50 if self.terms.running else HOUR_S
+
+    @property
     def is_total(self) -> bool:
         """Whether it is known how long the run takes."""
-        return self.one_of is None
+        return self.terms.running is not None
+
+    @cached_property
+    def priced(self) -> Priced:
+        """The run on these hosts, by all hosts."""
+        base = self.base
+        return replace(
+            base,
+            cost=self._over_all(self.bills.cost),
+            cost_p90=self._over_all(self.bills.cost_p90),
+            risked=self._over_all(self.bills.risked),
+            start_s=np.full_like(base.start_s, self.start_s),
+            finish_s=np.full_like(base.finish_s, self.finish_s),
+        )
+
+    def _over_all(self, figure: Ints) -> Ints:
+        found = np.zeros(len(self.base.rate), np.int64)
+        found[self.hosts] = figure
+        return found
 
 
 @dataclass(frozen=True)
@@ -84,153 +138,177 @@ class Dealer:
     ladder: Ladder
 
     def deals(
-        self, ask: Ask, group: Group, slots: Ints, priced: Priced, but: str | None = None
-    ) -> list[Deal]:
-        """Return every deal for a run in this shape, on this group; none where nothing fits.
+        self,
+        ask: Ask,
+        group: Group,
+        slots: Ints,
+        priced: Priced,
+        but: str | None = None,
+        rivals: int = 0,
+    ) -> Iterator[Deal]:
+        """Yield every deal for a run in this shape, on this group; none where nothing fits.
 
         `slots`: how many workers each host takes; `priced`: with what is left of the purses;
-        `but` one of the limits on all workers together.
+        `but` one of the limits on all workers together; `rivals`: how many workers of all runs
+        there are, if there are others.
         """
-        return list(self.each_deal(ask, group, slots, priced, but))
-
-    def each_deal(
-        self, ask: Ask, group: Group, slots: Ints, priced: Priced, but: str | None = None
-    ) -> Iterator[Deal]:
-        """Yield the same, one after the other."""
         hosts = group.hosts[slots[group.hosts] > 0]
         tasks = ask.tasks or 0
         if self.ladder.workers(ask, hosts, slots[hosts]) < tasks:
             return
         caps = caps_on(priced) if group.is_bought else ()
-        caps = tuple(cap for cap in caps if cap.rule != but)
         if but == "complete_by":
             priced = replace(priced, seconds_left=None)
-        most = np.minimum(slots[hosts], tasks)
-        if not (group.is_bought or ask.may_share):
-            most = np.minimum(most, 1)
-        units = self.ladder.units(ask.spread) if ask.spread in ("rack", "fabric") else None
-        whole = Deal(ask, group, hosts, most, priced, 0, 0, 0, caps=caps, units=units)
-        for running, inside, one_of in self._times(priced, hosts):
-            own = replace(whole, hosts=hosts[inside], most=most[inside], one_of=one_of)
-            for deal in self._on_terms(own, running):
-                if deal.least(priced.rate) is not None:
-                    yield deal
+        for running, inside in self._times(priced, hosts):
+            own = hosts[inside]
+            nodes = self.prices.nodes(priced.work, own)
+            if group.is_bought and len(own) > FEW:
+                known = priced.is_total[own].astype(np.int64)
+                kept = undominated(
+                    self.prices, ask, own, nodes, running, known, slots[own], max(tasks, rivals)
+                )
+                own, nodes = own[kept], self.prices.nodes(priced.work, own[kept])
+            lot = _Lot(self, ask, group, priced, own, slots[own], nodes, running)
+            for deal in lot.deals():
+                limited = replace(deal, caps=tuple(cap for cap in caps if cap.rule != but))
+                if limited.least(limited.bills.rate) is not None:
+                    yield limited
 
-    def _times(
-        self, priced: Priced, hosts: Ints
-    ) -> Iterator[tuple[Likely | None, Bools, Ints | None]]:
+    def _times(self, priced: Priced, hosts: Ints) -> Iterator[tuple[Likely | None, Bools]]:
         """Yield how long the work could take on the slowest node, and which hosts are no slower.
 
-        Where it isn't known on some of them: on all hosts, one of those at least.
+        None where it isn't known on some of them: on all hosts.
         """
         known = priced.is_total[hosts]
         likely, worst = priced.seconds[hosts], priced.seconds_p90[hosts]
         for p50 in np.unique(likely[known]).tolist():
             for p90 in np.unique(worst[known & (likely <= p50)]).tolist():
-                yield Likely(p50, p90), known & (likely <= p50) & (worst <= p90), None
+                yield Likely(p50, p90), known & (likely <= p50) & (worst <= p90)
         if not known.all():
-            yield None, np.ones(len(hosts), np.bool_), hosts[~known]
+            yield None, np.ones(len(hosts), np.bool_)
 
-    def _on_terms(self, deal: Deal, running: Likely | None) -> Iterator[Deal]:
+
+@dataclass(frozen=True, eq=False)
+class _Lot:
+    """Hosts for a run that takes no longer than this on any of them."""
+
+    dealer: Dealer
+    ask: Ask
+    group: Group
+    priced: Priced
+    hosts: Ints
+    slots: Ints
+    nodes: Nodes
+    running: Likely | None
+
+    def deals(self) -> Iterator[Deal]:
         """Yield the deals by how often nodes are interrupted, and by the slowest start."""
-        nodes = self.prices.nodes(deal.priced.work)
-        for shares, count, waited in self._mixes(deal, nodes, running):
-            terms = Terms(Likely(0, 0), running, count, waited)
-            mixed = replace(deal, shares=shares)
-            if shares:
-                mixed = mixed.only(np.isin(deal.hosts, np.concatenate([s.hosts for s in shares])))
-            left = deal.priced.seconds_left
-            if left is not None:
-                rest = nodes.finish_s(terms, 1)
-                mixed = mixed.only(nodes.start_s[1][mixed.hosts] + rest <= left)
-            starts = nodes.start_s[0][mixed.hosts]
-            for start in np.unique(starts).tolist():
-                own = mixed.only(starts <= start)
-                worst = int(nodes.start_s[1][own.hosts].max())
-                if self._fits(own):
-                    yield self._priced(own, nodes, terms._replace(start_s=Likely(start, worst)))
+        for needs, share, counted, waited in self._mixes():
+            terms = Terms(Likely(0, 0), self.running, counted, waited)
+            kept = share >= 0
+            if self.priced.seconds_left is not None:
+                rest = self.nodes.finish_s(terms, 1)
+                kept = kept & (self.nodes.start_s[1] + rest <= self.priced.seconds_left)
+            starts = self.nodes.start_s[0]
+            for start in np.unique(starts[kept]).tolist():
+                own = kept & (starts <= start)
+                if self._fits(own, needs, share):
+                    worst = int(self.nodes.start_s[1][own].max())
+                    yield self._deal(
+                        own, needs, share, terms._replace(start_s=Likely(start, worst))
+                    )
 
-    def _fits(self, deal: Deal) -> bool:
-        """Whether a run fits on the hosts of a deal."""
-        tasks = deal.ask.tasks or 0
-        for share in deal.shares:
-            if int(deal.most[np.isin(deal.hosts, share.hosts)].sum()) < share.workers:
-                return False
-        if deal.one_of is not None and not np.isin(deal.one_of, deal.hosts).any():
-            return False
-        return self.ladder.workers(deal.ask, deal.hosts, deal.most) >= tasks
+    @cached_property
+    def _most(self) -> Ints:
+        most = np.minimum(self.slots, self.ask.tasks or 0)
+        alone = not (self.group.is_bought or self.ask.may_share)
+        return np.minimum(most, 1) if alone else most
 
-    def _priced(self, deal: Deal, nodes: Nodes, terms: Terms) -> Deal:
-        cost = np.minimum(nodes.costs(terms), VAST).astype(np.int64)
-        seconds = terms.running[0] if terms.running else HOUR_S
-        finish = nodes.finish_s(terms, 0)
-        priced = replace(
-            deal.priced,
-            cost=cost[0],
-            cost_p90=cost[1],
-            risked=np.minimum(nodes.risked(cost[0]), VAST).astype(np.int64),
-            seconds=np.full_like(deal.priced.seconds, seconds),
-            finish_s=np.full_like(deal.priced.finish_s, finish),
-            start_s=np.full_like(deal.priced.start_s, terms.start_s[0]),
-        )
-        return replace(
-            deal,
-            priced=priced,
-            start_s=terms.start_s[0],
-            finish_s=finish,
-            finish_p90_s=nodes.finish_s(terms, 1),
+    @cached_property
+    def _wanted(self) -> Bools:
+        if self.running is None:
+            return ~self.priced.is_total[self.hosts]
+        return np.ones(len(self.hosts), np.bool_)
+
+    def _fits(self, own: Bools, needs: Sequence[int], share: Ints) -> bool:
+        """Whether a run fits on these hosts."""
+        most, ladder = self._most, self.dealer.ladder
+        return (
+            all(int(most[own & (share == k)].sum()) >= n for k, n in enumerate(needs))
+            and bool((self._wanted & own).any())
+            and ladder.workers(self.ask, self.hosts[own], most[own]) >= (self.ask.tasks or 0)
         )
 
-    def _mixes(
-        self, deal: Deal, nodes: Nodes, running: Likely | None
-    ) -> Iterator[tuple[tuple[Share, ...], Likely, Likely]]:
-        """Yield how many nodes are interrupted how often, and what that comes to in sum."""
-        nothing = Likely(0, 0)
-        if running is None or not self.prices.interruptible[deal.hosts].any():
-            yield (), nothing, nothing
+    def _deal(self, own: Bools, needs: tuple[int, ...], share: Ints, terms: Terms) -> Deal:
+        hosts, priced = self.hosts, self.priced
+        cost = np.minimum(self.nodes.costs(terms), VAST).astype(np.int64)
+        bills = Bills(
+            priced.rate[hosts],
+            priced.ranked_rate[hosts],
+            priced.risked_rate[hosts],
+            cost[0],
+            cost[1],
+            np.minimum(self.nodes.risked(cost[0]), VAST).astype(np.int64),
+        )
+        units = None
+        if self.ask.spread in ("rack", "fabric"):
+            units = self.dealer.ladder.units(self.ask.spread)[hosts]
+        likely, worst = (self.nodes.finish_s(terms, level) for level in (0, 1))
+        whole = Deal(
+            self.ask, self.group, priced, hosts, self._most, share, needs, self._wanted, bills,
+            terms, likely, worst, units,
+        )  # fmt: skip
+        return whole.only(own)
+
+    def _mixes(self) -> Iterator[tuple[tuple[int, ...], Ints, Likely, Likely]]:
+        """Yield how many nodes are interrupted how often, which hosts are, and what it comes to."""
+        nothing, tasks = Likely(0, 0), self.ask.tasks or 0
+        all_alike = np.zeros(len(self.hosts), np.int64)
+        if self.running is None or not self.dealer.prices.interruptible[self.hosts].any():
+            yield (tasks,), all_alike, nothing, nothing
             return
-        counts = nodes.counts(running)[:, deal.hosts]
-        again = nodes.again_s[:, deal.hosts]
-        kinds: dict[tuple[int, ...], list[int]] = {}
-        for position, key in enumerate(np.vstack((counts, again * (counts > 0))).T.tolist()):
-            kinds.setdefault(tuple(key), []).append(position)
-        keys, members = list(kinds), [np.array(own) for own in kinds.values()]
-        most = [int(deal.most[own].sum()) for own in members]
-        for mix in _mixed(deal.ask.tasks or 0, most):
-            shares = tuple(
-                Share(deal.hosts[own], workers)
-                for own, workers in zip(members, mix, strict=True)
-                if workers
-            )
-            both = [
-                (
-                    sum(n * key[level] for n, key in zip(mix, keys, strict=True)),
-                    sum(n * key[level] * key[level + 2] for n, key in zip(mix, keys, strict=True)),
-                )
-                for level in (0, 1)
+        counts = self.nodes.counts(self.running)
+        table = np.vstack((counts, self.nodes.again_s * (counts > 0)))
+        keys: dict[tuple[int, ...], int] = {}
+        cheapest_first = np.argsort(self.priced.rate[self.hosts], kind="stable")
+        for key in table.T[cheapest_first].tolist():
+            keys.setdefault(tuple(key), len(keys))
+        kind = np.array([keys[tuple(key)] for key in table.T.tolist()])
+        most = [int(self._most[kind == number].sum()) for number in range(len(keys))]
+        for mix in mixed(tasks, most):
+            counted = [sum(n * key[k] for n, key in zip(mix, keys, strict=True)) for k in (0, 1)]
+            waited = [
+                sum(n * key[k] * key[k + 2] for n, key in zip(mix, keys, strict=True))
+                for k in (0, 1)
             ]
-            yield shares, Likely(both[0][0], both[1][0]), Likely(both[0][1], both[1][1])
+            used = [number for number, n in enumerate(mix) if n]
+            share_of = np.full(len(keys), -1, np.int64)
+            share_of[used] = np.arange(len(used))
+            needs = tuple(mix[number] for number in used)
+            yield needs, share_of[kind], Likely(*counted), Likely(*waited)
 
 
-def _mixed(workers: int, most: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return the ways to take so many workers from kinds that have so many each."""
-    found: list[tuple[int, ...]] = []
+def mixed(workers: int, most: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return the ways to take so many workers from kinds that have so many each.
 
-    def take(chosen: tuple[int, ...], left: int, kinds: int) -> None:
-        place = len(chosen)
-        if place == len(most):
-            if not left:
-                found.append(chosen)
-            return
-        for own in range(min(left, most[place]) + 1):
-            if (not own or kinds) and len(found) <= MOST_MIXES * 20:
-                take((*chosen, own), left - own, kinds - bool(own))
+    Where there are too many, those that take from two kinds at most; the first of them.
+    """
+    found = list(itertools.islice(_ways(workers, most, len(most)), MOST_MIXES + 1))
+    if len(found) <= MOST_MIXES:
+        return found
+    return list(itertools.islice(_ways(workers, most, 2), MOST_MIXES))
 
-    take((), workers, len(most))
-    if len(found) > MOST_MIXES:
-        found.clear()
-        take((), workers, 2)
-    return found
+
+def _ways(workers: int, most: Sequence[int], kinds: int) -> Iterator[tuple[int, ...]]:
+    if not most:
+        if not workers:
+            yield ()
+        return
+    if sum(most) < workers:
+        return
+    for own in range(min(workers, most[0] if kinds else 0), -1, -1):
+        for rest in _ways(workers - own, most[1:], kinds - bool(own)):
+            yield (own, *rest)
 
 
 def can_buy(ask: Ask, group: Group, rooms: Rooms) -> bool:
@@ -238,6 +316,5 @@ def can_buy(ask: Ask, group: Group, rooms: Rooms) -> bool:
     priced, slots = rooms.priced(ask), rooms.slots(ask)
     if priced is None or int(slots[group.hosts].sum()) < (ask.tasks or 0):
         return False
-    eligibility = rooms.eligibility
-    dealer = Dealer(eligibility.prices, eligibility.ladder)
-    return next(dealer.each_deal(ask, group, slots, priced), None) is not None
+    dealer = Dealer(rooms.eligibility.prices, rooms.eligibility.ladder)
+    return next(dealer.deals(ask, group, slots, priced), None) is not None

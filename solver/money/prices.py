@@ -113,7 +113,6 @@ class Prices:
         """Read what hosts ask; nothing is worked out before it is asked for."""
         self.snapshot, self.hosts = snapshot, hosts
         self._priced: dict[tuple[Work, str, int], Priced] = {}
-        self._nodes: dict[Work, Nodes] = {}
 
     @cached_property
     def is_priced(self) -> bool:
@@ -155,11 +154,9 @@ class Prices:
             for family in self._columns.families
         }
 
-    def nodes(self, work: Work) -> Nodes:
-        """Return what each host would bring to a run as one of its nodes."""
-        if work not in self._nodes:
-            self._nodes[work] = Nodes(work.run, self._columns)
-        return self._nodes[work]
+    def nodes(self, work: Work, hosts: Ints) -> Nodes:
+        """Return what each of these hosts would bring to a run as one of its nodes."""
+        return Nodes(work.run, self._columns.only(hosts))
 
     def _of(self, work: Work, ask: Ask) -> Priced:
         running, columns = self.running(work), self._columns
