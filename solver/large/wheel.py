@@ -15,11 +15,11 @@ from stowplan.solver.asks import Ask
 from stowplan.solver.large.turns import Built, Standing, Turn, Turns
 
 TRIES = 60
-"""How often a fleet of `HOSTS` hosts is filled anew until all start that are to; and as often for
-tighter groups."""
+"""How often the hosts are filled anew until all start that are to; the last orders bring most."""
 HOSTS = 1250
-FEWEST = 10
-"""How often a larger one is filled at least."""
+"""As often they are for tighter groups, where there are so many."""
+FEWEST = 20
+"""How often where there are more hosts, at least."""
 MENDED = 4
 """How often an order is mended in which a run has had its turn earlier for a tighter group."""
 FEW = 0.05
@@ -63,7 +63,7 @@ class Wheel:
         best, order = spin.built, list(spin.order)
         order += [turn for turn in self.turns.in_line if turn not in set(order)]
         reached = best.standing()
-        for _ in range(self._tries):
+        for _ in range(max(FEWEST, TRIES * HOSTS // max(HOSTS, self.turns.hosts))):
             lost = [(berth.turn, self.turns.lost(berth)) for berth in best.berths]
             loose = [(turn, much) for turn, much in lost if much > 0]
             if not loose or self.is_over():
@@ -82,11 +82,6 @@ class Wheel:
                 tried = _earlier(tried, built)
         return best
 
-    @property
-    def _tries(self) -> int:
-        """How many there are: fewer on more hosts, for as much work."""
-        return max(FEWEST, TRIES * HOSTS // max(1, self.turns.hosts))
-
     def _at_first(self, counts: Counts) -> list[Turn]:
         """Return an order: those of one worker with few hosts, the largest of several, the rest."""
 
@@ -103,7 +98,7 @@ class Wheel:
     def _all_started(self, first: Spin, counts: Counts) -> Spin:
         """Return the best of some orders, the last of which is one in which all start."""
         best, order = first, first.order
-        for _ in range(self._tries):
+        for _ in range(TRIES):
             spin = Spin(order, first.shapes, self.turns.built(order, counts, first.shapes))
             best = max(best, spin, key=standing)
             if not spin.built.missing or self.is_over():
