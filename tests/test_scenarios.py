@@ -20,7 +20,7 @@ OUTCOMES = ("placed", "kept", "held", "withdrawn", "waiting", "refused")
 CHECKS = {
     *OUTCOMES, "gpus_placed", "weight", "proven", "place_proven", "at_risk_given", "arrays",
     "elements", "hosts", "devices", "reasons", "message_contains", "numbers", "closest", "counts",
-    "usd_per_hour", "cost_usd", "references", "shapes", "rungs", "groups", "machines", "racks",
+    "usd_per_hour", "cost_usd", "assembly_usd", "references", "shapes", "rungs", "groups", "machines", "racks",
 }  # fmt: skip
 
 type Expected = dict[str, Any]  # Any: what a YAML file holds
@@ -159,6 +159,11 @@ def test_it_costs_what_it_must(name: str) -> None:
         assert isinstance(outcome, PlacedRun)
         assert outcome.estimate
         assert (outcome.estimate.cost_usd and outcome.estimate.cost_usd.p50) == cost
+    for run, most in said.get("assembly_usd", {}).items():
+        outcome = outcomes[run]
+        assert isinstance(outcome, PlacedRun)
+        assert outcome.estimate
+        assert str(outcome.estimate.assembly_bound_usd) == most
     for run, reference in said.get("references", {}).items():
         outcome = outcomes[run]
         assert isinstance(outcome, PlacedRun)
