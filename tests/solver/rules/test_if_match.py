@@ -7,7 +7,8 @@ from stowplan.model.estimating.token import token_of
 from stowplan.model.money import micro_of
 from stowplan.model.reasons import Code
 from stowplan.model.runs import Run
-from stowplan.solver.pricing import Ranking, ranked
+from stowplan.solver.gang_pricing import GangRanking
+from stowplan.solver.pricing import ranked
 from tests.build import machine, market, offering, run, wants
 from tests.solver.cycles import blames, row, starts
 
@@ -65,8 +66,8 @@ def test_the_hosts_of_a_run_of_several_workers_are_counted_together() -> None:
     cheap = [machine(name, rate_usd_per_hour="1") for name in "mn"]
     dear = [machine(name, rate_usd_per_hour="2") for name in "mn"]
     ranks = ranked(market(runs=[two], machines=cheap), "r")
-    assert isinstance(ranks, Ranking)
-    told = ranks.estimate("m")
+    assert isinstance(ranks, GangRanking)
+    told = ranks.estimate("1 x m, 1 x n")
     assert micro_of(told.rate_usd_per_hour) == 2_000_000
     token = token_of(ranks.run, "m", micro_of(told.rate_usd_per_hour), told.valid_until)
     bound = two | {"placement": {"if_match": token}}
