@@ -115,7 +115,9 @@ def standing(spin: Spin) -> Standing:
 def _earlier(order: Sequence[Turn], built: Built) -> list[Turn]:
     """Return an order in which those who found no room have their turn when half as many have had
     theirs."""
-    place = {
-        turn.key: (at - 1) / 2 if turn.key in built.missing else at for at, turn in enumerate(order)
-    }
-    return sorted(order, key=lambda turn: place[turn.key])
+
+    def place(pair: tuple[int, Turn]) -> float:
+        at, turn = pair
+        return (at - 1) / 2 - 1 / 4 if turn.key in built.missing else at
+
+    return [turn for _, turn in sorted(enumerate(order), key=place)]
