@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 from math import ceil
 
@@ -99,7 +100,9 @@ def items_of(snapshot: Snapshot, run: Run) -> list[Item]:
         return running_time(run, family_of(host, knowledge.cards), knowledge.durations, factor)
 
     for machine in snapshot.fleet.machines:
-        found.append(Item(machine.name, machine, machine_tariff(machine, now), time(machine)))
+        free = machine.model_copy(update={"rate_usd_per_hour": Decimal(0)})
+        tariff = machine_tariff(free if machine.byoc_pool else machine, now)
+        found.append(Item(machine.name, machine, tariff, time(machine)))
     for offering in snapshot.fleet.offerings:
         there = instances_of(offering, snapshot.policy)
         for number in range(there.number):
@@ -254,21 +257,24 @@ def _charged(rate: int, seconds: int) -> int:
 
 def _breaks(snapshot: Snapshot, run: Run, chosen: Chosen) -> bool:
     wanted, many = run.placement, len(chosen.items)
+    costs = chosen.costs
+    if not chosen.is_bought:  # each machine is held against the limits as if all were like it
+        alone = [priced_together(run, [item], chosen.gpus_each) for item in chosen.items]
+        costs = tuple(each.cost for each in alone)
     if wanted.complete_by is not None:
         left = (wanted.complete_by - snapshot.now).total_seconds()
         if chosen.finish_p90_s > left:
             return True
     pairs = []
     if wanted.max_cost_usd is not None:
-        pairs.append((chosen.costs, wanted.max_cost_usd))
+        pairs.append((costs, wanted.max_cost_usd))
     if wanted.max_rate_usd_per_hour is not None:
         rates = tuple(item.tariff.rate for item in chosen.items)
         pairs.append((rates, wanted.max_rate_usd_per_hour))
     for budget in snapshot.policy.budgets:
         if run.workspace in budget.workspaces:
-            pairs.append((chosen.costs, budget.remaining_usd))
+            pairs.append((costs, budget.remaining_usd))
     for parts, most in pairs:
-        # Of machines each is held against its share: as if all were like the dearest.
         total = sum(parts) if chosen.is_bought else max(parts) * many
         if total > most * MICRO:
             return True
@@ -296,8 +302,10 @@ class Best:
     reference: int
 
     def tier_of(self, snapshot: Snapshot, run: Run, chosen: Chosen) -> int:
-        """1: as it prefers; 2: any; 3: too dear for speed."""
-        bands = snapshot.policy.bands
+        """0: of its pool; 1: as it prefers; 2: any; 3: too dear for speed."""
+        bands, pool = snapshot.policy.bands, run.placement.pool
+        if pool and all(getattr(item.host, "byoc_pool", None) == pool for item in chosen.items):
+            return 0
         if self._is_by_finish(run):
             cheapest = min(each.risked for each in self.sets)
             if chosen.risked > int(cheapest * Fraction(str(bands.speed_cost))):

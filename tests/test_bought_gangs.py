@@ -15,6 +15,7 @@ from stowplan.model.decision import PlacedRun
 from stowplan.model.estimating.gang import Node, bound_of_assembly, gang_outlook
 from stowplan.model.estimating.gang_estimate import gang_estimate
 from stowplan.model.instances import instances_of
+from stowplan.model.knowledge import Knowledge
 from stowplan.model.runs import Placement, Run
 from stowplan.model.snapshot import Snapshot
 from tests.bought_gang_oracle import (
@@ -41,7 +42,8 @@ def catalogs(draw: st.DrawFn, machines: bool = False, runs: int = 1) -> Snapshot
         stops = one(False, False, True)
         network = one(None, "v", "v", "w")
         paths = one(["private"], ["direct"], ["private", "direct"], ["relay"], [])
-        return offering(name, one("1", "1.01", "1.5", "2", "3"), one(1, 2, 4)) | {
+        family = one("hopper", "hopper", "ada")
+        shown: Document = offering(name, one("1", "1.01", "1.5", "2", "3"), one(1, 2, 4)) | {
             "provider": one("acme", "acme", "emca"),
             "location": one("x", "x", "x", "y", None),
             "region_class": one("us", "us", "eu", None),
@@ -57,9 +59,11 @@ def catalogs(draw: st.DrawFn, machines: bool = False, runs: int = 1) -> Snapshot
             },
             "startup": {"boot_p50_s": boot, "boot_p90_s": boot + one(0, 600), "warm_s": 10},
             "teardown_s": one(0, 60),
-            "starts": one({}, {"attempts": 4, "failures": one(1, 3)}),
+            "starts": one({}, {"attempts": 4, "failures": one(1, 3), "last_failed_at": after(-60)}),
             "health": one(1, 1, 0.9),
         }
+        shown["accelerator"]["family"] = family
+        return shown
 
     def asked(name: str) -> Document:
         limits: list[Document] = [
@@ -69,6 +73,7 @@ def catalogs(draw: st.DrawFn, machines: bool = False, runs: int = 1) -> Snapshot
             {"max_rate_usd_per_hour": one("2", "3", "4.5")},
             {"complete_by": after(one(5000, 9000))},
             {"interruptible": one("never", "prefer", "require")},
+            {"pool": "mine"},
         ]
         shape: Document = one(
             {}, {"machines": 2}, {"topology": {"max_nodes": 3}}, {"machines": 3}, {"machines": 4}
@@ -81,23 +86,35 @@ def catalogs(draw: st.DrawFn, machines: bool = False, runs: int = 1) -> Snapshot
             {"name": name, "gpus": {"count": count}, "network": network}
             | shape
             | time
+            | ({"labels": {"job": "x"}} if has_history else {})
             | {"placement": one(*limits) | {"profile": one("balanced", "cost", "speed")}}
             | one({}, {"image_mib": 20_000})
             | one({}, {"checkpoint": {"interval_s": 600, "size_mib": 6000, "saves": one(None, 2)}})
         )
 
+    has_history = one(False, False, True)
     owned = [
         machine(f"m{number}", one(1, 2))
         | {"labels": {"topology/site": "s"}, "rate_usd_per_hour": one("0", "1", "2.5")}
+        | one({}, {}, {"byoc_pool": "mine"})
         for number in range(one(0, 1, 2, 3) if machines else 0)
     ]
     budget = {"name": "b", "workspaces": ["default"], "remaining_usd": one("5", "9")}
-    return snapshot(
+    found = snapshot(
         owned,
         [asked(f"r{number}") for number in range(runs)],
         offerings=[offered(f"o{number}") for number in range(one(1, 2, 2, 3, 3))],
         policy={"budgets": [budget]} if one(0, 0, 1) else {},
     )
+    if not has_history:
+        return found
+    past = [
+        {"labels": {"job": "x"}, "family": family, "seconds": [seconds] * 3}
+        for family, seconds in one((("hopper", 1800), ("ada", 5400)), (("hopper", 3600),))
+    ]
+    cards = [{"model": "NVIDIA H100 80GB HBM3", "family": "hopper"}]
+    known = Knowledge.model_validate({"durations": past, "cards": cards})
+    return found.model_copy(update={"knowledge": known})
 
 
 def chosen_in(s: Snapshot, outcome: PlacedRun) -> Chosen:
@@ -188,7 +205,7 @@ def test_two_runs_together_are_left_the_least_regret(s: Snapshot) -> None:
     assert sum(each.shape.tasks * each.shape.gpus_each for each in outcomes) == -most
     lowest = {own.name: best.lowest for own, best in both if best}
     hours = {_hours(each) for each in s.runs}
-    if len(hours) == 1:  # regrets are by the hour, as long as it runs
+    if len(hours) == 1 and not s.knowledge.durations:  # regrets are by the hour, as long as it runs
         regret = sum(
             (each.value.reference * 10**6 if each.value else 0) - lowest[each.run]
             for each in outcomes
