@@ -76,9 +76,9 @@ class Groups:
         submitted = run.submitted_at or self.situation.snapshot.now
         until = submitted + dt.timedelta(seconds=run.topology.patience_s)
         left = int((until - self.situation.snapshot.now).total_seconds())
-        room = f"there is room on {RUNG_WORDS[rung]} (rung {rung})"
-        if rung == BOUGHT:
-            room = "it could be on offerings, and nothing tells how tightly those are joined"
+        room = "it could be on offerings, and nothing tells how tightly those are joined"
+        if rung != BOUGHT:
+            room = f"there is room on {RUNG_WORDS[rung]} (rung {rung})"
         text = (
             f"{room}; for {left:,} s more it waits for "
             f"{RUNG_WORDS[self.tightest]} (rung {self.tightest})"

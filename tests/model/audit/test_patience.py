@@ -9,6 +9,7 @@ from stowplan.model.audit.alone import EmptyFleet
 from stowplan.model.audit.plan import Plan
 from stowplan.model.snapshot import Snapshot
 from tests.build import Document, Place, after, broken, decided, machine, run, running, snapshot
+from tests.model.audit.bought import by_rate, market, offering, priced
 from tests.model.audit.standing import port, stands, two_racks
 
 IB = port()
@@ -122,3 +123,13 @@ def test_a_strict_queue_waits_for_a_gang_that_could_start_and_not_for_one_that_n
         asked = [run("x", gpus, priority=1, topology={}), run("y", 1)]
         s = snapshot(two_racks(), asked, policy={"queue": "strict"})
         assert broken(s, decided(s, {"y": [("a", 1)]})) == rules
+
+
+def test_it_buys_nothing_that_machines_could_ever_take() -> None:
+    asked = run("x", 16, machines=2, topology={"patience_s": 60})
+    bought: dict[str, list[Place]] = {"x": [("a100#1", 8), ("a100#2", 8)]}
+    values = {"x": by_rate("7.20")}
+    for machines, rules in ((("m", "n"), {"patience"}), (("m",), set())):
+        own = [machine(name, 8) for name in machines]
+        s = market([offering(available=2)], [asked], own)
+        assert broken(s, priced(s, bought, "7.20", values=values)) == rules
