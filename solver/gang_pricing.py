@@ -22,6 +22,7 @@ from stowplan.solver.hosts import Host
 from stowplan.solver.money.appraisal import Appraisal, Measure, Tier, appraised
 from stowplan.solver.money.bids import Bidding
 from stowplan.solver.money.caps import best_set
+from stowplan.solver.money.contest import Contest
 from stowplan.solver.money.deals import Deal
 from stowplan.solver.money.purses import with_purses
 from stowplan.solver.options import Options
@@ -64,8 +65,8 @@ class GangRanking:
         return self.each.ask
 
     @cached_property
-    def _bidding(self) -> Bidding:
-        return Bidding(Options(self.market.eligibility), self.each)
+    def _contest(self) -> Contest:
+        return Contest(Options(self.market.eligibility), self.each)
 
     @property
     def profile(self) -> Profile:
@@ -75,7 +76,7 @@ class GangRanking:
     @property
     def measure(self) -> Measure:
         """What measures are in."""
-        return self._bidding.by
+        return self._contest.by
 
     @property
     def order(self) -> Sequence[HostSet]:
@@ -95,7 +96,7 @@ class GangRanking:
         )
 
     def _all(self) -> Iterator[HostSet]:
-        for option in self._bidding.options:
+        for option in Bidding(self._contest).options:
             if option.deal is not None and option.deal.appraisal is not None:
                 yield from self._of_deal(option.deal, option.deal.appraisal)
             elif option.deal is None:

@@ -13,7 +13,7 @@ from functools import cached_property
 from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.ladder import Group, Ladder
-from stowplan.solver.money.deals import can_buy
+from stowplan.solver.money.dealer import can_buy
 from stowplan.solver.rooms import Rooms
 
 type Way = tuple[Ask, Group | None]

@@ -16,7 +16,8 @@ from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.ladder import Group
 from stowplan.solver.matching import gpus
 from stowplan.solver.money.caps import caps_on
-from stowplan.solver.money.deals import Deal, Dealer
+from stowplan.solver.money.dealer import Dealer
+from stowplan.solver.money.deals import Deal
 from stowplan.solver.money.prices import Ints, hours, in_dollars
 from stowplan.solver.options import Options
 from stowplan.solver.rooms import Rooms
