@@ -87,12 +87,12 @@ class Options:
         return found
 
     def extent(self, each: RunClass) -> int:
-        """Return on how many hosts the options of a class could have a worker, in sum."""
+        """Return on how many machines the options of a class could have a worker, in sum."""
         if not has_options(each):
             return 0
         rooms = self.rooms
         fitting = [ask for ask in each.ways if rooms.fits(ask)]
-        machines = len(self.eligibility.hosts)
+        machines = int((~self.ladder.offered).sum())
         return sum(
             machines if group is None else len(group.hosts)
             for ask in fitting

@@ -55,7 +55,14 @@ def solve_stages(
     grid = Grid(bids(options, classes), eligibility, eligibility.hosts)
     if extent and _ordinary(grid) > SEARCHED_WHOLE:
         return Solved(*Gangwise(classes, options, limits, chain).solved())
+    if any(each.deal for each in grid.classes) and not _is_searched_whole(pruned(grid)):
+        grid = Grid(options.of(classes), eligibility, eligibility.hosts)  # without what is bought
     return Solved(_placed(grid, limits, chain), grid)
+
+
+def _is_searched_whole(needed: Grid) -> bool:
+    offered = sum(int(needed.offered[there].sum()) for there in needed.where)
+    return _ordinary(needed) <= SEARCHED_WHOLE and offered <= OFFERS_SEARCHED_WHOLE
 
 
 def _ordinary(grid: Grid) -> int:
@@ -71,9 +78,8 @@ def _placed(grid: Grid, limits: Limits, chain: Chain) -> Layout:
     needed = pruned(grid)
     refuse_vast(needed)
     refuse_vast_sums(needed)
-    offered = sum(int(needed.offered[there].sum()) for there in needed.where)
-    ordinary = _ordinary(needed)
-    if ordinary <= SEARCHED_WHOLE and offered <= OFFERS_SEARCHED_WHOLE:
+    if _is_searched_whole(needed):
+        offered = sum(int(needed.offered[there].sum()) for there in needed.where)
         choices = Choices(needed, limits, apart(needed, needed.used), signatures(needed))
         most = SEARCHED_WHOLE + offered
         if needed.siblings or len(choices.program.upper) <= most:

@@ -12,6 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 from stowplan.model.audit.alone import EmptyFleet
+from stowplan.model.audit.cut import cut_of
 from stowplan.model.audit.instances import Host
 from stowplan.model.audit.plan import Plan
 from stowplan.model.audit.seats import Start
@@ -61,6 +62,8 @@ def _wrong(plan: Plan, start: Start, told: Value, empty: EmptyFleet) -> Iterator
     most = _most(plan, run, hosts, band, reference, profile)
     if most is not None and chosen > most:
         yield f"is {told.chosen}, beyond the band of {told.reference}"
+    if any(shape.workers > 1 for shape in cut_of(run).shapes):
+        return  # a set of hosts may have been better: there are too many to look at
     if reference < chosen and not _is_to_be_had(plan, run, told.measure, profile, reference, empty):
         yield f"has a reference of {told.reference}, less than any host comes to"
 
