@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 from collections import Counter
 from decimal import Decimal
@@ -16,7 +17,7 @@ from stowplan.model.estimating.gang import Node, bound_of_assembly, gang_outlook
 from stowplan.model.estimating.gang_estimate import gang_estimate
 from stowplan.model.instances import instances_of
 from stowplan.model.knowledge import Knowledge
-from stowplan.model.runs import Placement, Run
+from stowplan.model.runs import Gpus, Placement, Run, Topology
 from stowplan.model.snapshot import Snapshot
 from tests.bought_gang_oracle import (
     Chosen,
@@ -115,6 +116,42 @@ def catalogs(draw: st.DrawFn, machines: bool = False, runs: int = 1) -> Snapshot
     cards = [{"model": "NVIDIA H100 80GB HBM3", "family": "hopper"}]
     known = Knowledge.model_validate({"durations": past, "cards": cards})
     return found.model_copy(update={"knowledge": known})
+
+
+@st.composite
+def cycles(draw: st.DrawFn) -> Snapshot:
+    """Return offerings and machines, and runs of one worker and of several, some of them alike."""
+    found = draw(catalogs(machines=True, runs=draw(st.integers(1, 2))))
+    runs: list[Run] = []
+    for number, each in enumerate(found.runs):
+        for copy in range(draw(st.sampled_from((1, 1, 2, 3)))):
+            waited = draw(st.sampled_from((0, 60)))
+            runs.append(
+                each.model_copy(
+                    update={
+                        "name": f"g{number}-{copy}",
+                        "submitted_at": found.now - dt.timedelta(seconds=waited),
+                    }
+                )
+            )
+    single = Gpus(count=1)
+    for number in range(draw(st.integers(0, 3))):
+        own = found.runs[0].model_copy(
+            update={"name": f"s{number}", "gpus": single, "machines": None, "topology": Topology()}
+        )
+        runs.append(own)
+    queue = draw(st.sampled_from(("throughput", "throughput", "strict")))
+    policy = found.policy.model_copy(update={"queue": queue})
+    return found.model_copy(update={"runs": tuple(runs), "policy": policy})
+
+
+@examples(200)
+@given(cycles())
+def test_cycles_with_several_runs_are_lawful(s: Snapshot) -> None:
+    decision = stowplan.solve(s)
+    assert audit(s, decision) == ()
+    for each in decision.outcomes:  # what waits could be told why
+        assert each.outcome == "placed" or each.reason is not None
 
 
 def chosen_in(s: Snapshot, outcome: PlacedRun) -> Chosen:
