@@ -213,13 +213,20 @@ def test_an_interrupt_before_an_answer_ends_with_130(
     assert "Traceback" not in result.stderr
 
 
+def _heed_ctrl_c() -> None:
+    """Have the child stop at Ctrl-C, though these tests may run in the background, which don't."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def test_ctrl_c_while_the_answer_is_written_says_that_it_is_cut(tmp_path: Path) -> None:
     big = tmp_path / "big.yaml"
     more = (f"  - {{name: b-{index}, gpus: {{count: 2}}, machines: 1}}\n" for index in range(500))
     big.write_text(SMALL + "".join(more))  # what it comes to is more than a pipe holds
     command = [sys.executable, "-c", CALL, "solve", str(big), "-o", "json"]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=pipe, bufsize=0) as process:
+    with subprocess.Popen(
+        command, stdout=pipe, stderr=pipe, bufsize=0, preexec_fn=_heed_ctrl_c
+    ) as process:
         assert process.stdout and process.stderr
         assert process.stdout.read(1) == b"{"
         process.send_signal(signal.SIGINT)

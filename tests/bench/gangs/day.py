@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from stowplan.model.fleet import Fleet
+from stowplan.model.policy import Policy
 from stowplan.model.runs import Placed as Kept
 from stowplan.model.runs import PlacedWorker, Run
 from stowplan.model.snapshot import Snapshot
@@ -24,6 +25,9 @@ START = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 CYCLE_S = 60
 WHOLE = 8
 """GPUs of the largest machines."""
+
+POLICY = Policy(ageing_s=8 * CYCLE_S)
+"""A run weighs an eighth more with each cycle that it waits."""
 
 type Schedule = Callable[[Snapshot], Answer]
 
@@ -136,7 +140,7 @@ def through(
         if waiting:
             now = START + dt.timedelta(seconds=now_s)
             runs = (*floor.runs.values(), *waiting.values())
-            snapshot = Snapshot(now=now, fleet=fleet, runs=runs)
+            snapshot = Snapshot(now=now, fleet=fleet, runs=runs, policy=POLICY)
             began = time.perf_counter()
             answer = schedule(snapshot)
             seconds = time.perf_counter() - began
