@@ -12,6 +12,7 @@ from stowplan.model.room import Room
 from stowplan.model.topology import MACHINE
 from stowplan.solver import points
 from stowplan.solver.decode import Seat
+from stowplan.solver.explain.other_sets import other_sets
 from stowplan.solver.explain.standing import Standing
 from stowplan.solver.situation import given_back
 
@@ -27,6 +28,9 @@ def fallbacks(standing: Standing, seats: Sequence[Seat]) -> tuple[str, ...]:
 
     Of an array, the hosts that could take one of its elements instead.
     """
+    group = standing.each.group
+    if group is not None and group.is_bought:
+        return tuple(other_sets(standing, seats)[:MOST])
     own = sorted(seat.host.name for seat in seats)
     ask = standing.each.ask
     if len(seats) == 1 or ask.array:

@@ -154,6 +154,8 @@ class Outranked:
         there, here = _told(by, value), _told(appraisal.by, reference)
         where = "where it is" if len(self.alike) == 1 else "or less where its kind is"
         text = f"{there} there, {here} {where}"
+        if appraisal.of_run:
+            text = f"{there} there for one of its workers, and {here} for all {where}"
         if tier > best and best == Tier.POOL:
             text = f"{there} there, and not in the pool that it wants first"
         elif tier > best and best == Tier.PREFERRED:

@@ -50,6 +50,20 @@ def shape_of(ask: Ask, seats: Sequence[Seat], joint: Joint | None = None) -> Cho
     return shape.model_copy(update={"why": f"{shape.why} {joint.words}"})
 
 
+def _nearness(ask: Ask, seats: Sequence[Seat]) -> Iterator[tuple[str, str, str]]:
+    """Yield how near to each other instances are, and how joined, where other than usual."""
+    if ask.scope != "colocated":
+        yield "scope", str(ask.scope), _where(seats)
+    if ask.transport == "direct":
+        paths = [p for p in ("private", "direct") if all(_has(seat, p) for seat in seats)]
+        yield "transport", "direct", f"{' and '.join(paths)} paths"
+
+
+def _has(seat: Seat, path: str) -> bool:
+    offering = seat.host.offering
+    return bool(offering and offering.network and path in offering.network.paths)
+
+
 def _where(seats: Sequence[Seat]) -> str:
     """Return where the instances of a run are, as near as can be told."""
     offerings = [seat.host.offering for seat in seats if seat.host.offering]
@@ -152,6 +166,8 @@ def _got(ask: Ask, seats: Sequence[Seat]) -> Iterator[tuple[str, str, str]]:
         yield "match_labels", ", ".join(f"{key}={value}" for key, value in ask.match_labels), hosts
     if ask.needs:
         yield "capabilities", ", ".join(sorted(ask.needs)), hosts
+    if ask.scope and len(seats) > 1 and all(seat.host.offering for seat in seats):
+        yield from _nearness(ask, seats)
     if ask.drives:
         where = sum(seat.host.drives[name].here for seat in seats for name, _ in ask.drives)
         got = "on the machine" if where else "reachable"

@@ -72,7 +72,7 @@ class Tables:
         if group.vicinity is not None:
             name, where = group.vicinity.name, f"in {group.vicinity.name}"
         if self.standing.each.deal is not None and self.standing.appraisal is not None:
-            text = f"a whole run on other hosts is no better than {where}"
+            text = f"not {where}, where all of the run is"
             reason = Reason.of(Code.OUTRANKED, text, stage="value", value=name, reference=name)
             return [Row(places, 0, (reason,))] if len(places) else []
         if group.rung == MACHINE:
