@@ -20,7 +20,8 @@ OUTCOMES = ("placed", "kept", "held", "withdrawn", "waiting", "refused")
 CHECKS = {
     *OUTCOMES, "gpus_placed", "weight", "proven", "place_proven", "at_risk_given", "arrays",
     "elements", "hosts", "devices", "reasons", "message_contains", "numbers", "closest", "counts",
-    "usd_per_hour", "cost_usd", "assembly_usd", "references", "shapes", "rungs", "groups", "machines", "racks",
+    "usd_per_hour", "cost_usd", "assembly_usd", "references", "shapes", "rungs", "groups",
+    "machines", "racks",
 }  # fmt: skip
 
 type Expected = dict[str, Any]  # Any: what a YAML file holds
