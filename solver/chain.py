@@ -146,3 +146,13 @@ class Tally:
             deterministic=round(self.deterministic, 6),
             price=self.price,
         )
+
+
+def restated(stage: Stage, objective: float, bound: float) -> Stage:
+    """Return the entry of a stage with other figures; it is no proof where they are apart."""
+    gap = round(share_missing(int(objective), int(bound)), 6)
+    is_proof = stage.status != "OPTIMAL" or objective == bound
+    status = stage.status if is_proof else "FEASIBLE"
+    return stage.model_copy(
+        update={"objective": objective, "bound": bound, "gap": gap, "status": status}
+    )

@@ -51,6 +51,16 @@ class Layout:
         other.grid = grid
         return other
 
+    def widened(self, grid: Grid) -> Layout:
+        """Return the same over a grid that has more classes after these."""
+        other = Layout(grid)
+        for host, there in enumerate(self.there):
+            for index, workers in there.items():
+                other.set(index, host, workers)
+        other.started[: len(self.started)] = [list(started) for started in self.started]
+        other.references = [*self.references, *((),) * (len(grid.classes) - len(self.references))]
+        return other
+
     def slots(self, index: int, at: Ints | slice = ALL) -> Ints:
         """Return how many more workers of a class its hosts at these positions take.
 
