@@ -19,7 +19,7 @@ def test_a_rule_is_named_as_its_module_and_has_the_sides_that_it_gives() -> None
 
 COSTS = {
     10: {"spread", "keep_within", "min_gbps"},
-    12: {"interconnect", "machines"},
+    12: {"interconnect", "machines", "scope", "transport"},
     14: {"names", "match_labels", "pinned_ids", "min_memory_gb"},
     15: {"models", "vendor"},
     16: {"healthy_only"},
