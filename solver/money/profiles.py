@@ -282,11 +282,15 @@ def trivial(
     options: dict[str, list[int]] = {}
     started: dict[str, int] = {}
     for each in choices.signatures:
-        if each.classes[0].option is None:
-            workers = choices.workers_started(each).at(values)
-            if workers:
+        if each.classes[0].option is None or choices.others is not None:
+            cells = choices.cells_for(each)
+            workers = total(choices.workers_in(each, cell) for cell in cells).at(values)
+            if workers:  # not those that are elsewhere: the sum leaves them out
                 own = np.concatenate([figure(choices.grid, index) for index in each.members])
                 bound += workers * int(own.max() if maximise else own.min())
+            extras = of_run or _of_no_run
+            for index, one in zip(each.members, each.classes, strict=True):
+                bound += choices.starts(one).at(values) * extras(choices.grid, index)
             continue
         (index,), (one,) = each.members, each.classes
         there = figure(choices.grid, index)
@@ -295,6 +299,10 @@ def trivial(
         options.setdefault(one.first, []).append(of_workers + extra)
         started[one.first] = started.get(one.first, 0) + choices.starts(one).at(values)
     return bound + sum(runs * best(options[first]) for first, runs in started.items() if runs)
+
+
+def _of_no_run(grid: Grid, index: int) -> int:
+    return 0
 
 
 def _nothing(grid: Grid, index: int) -> Ints:

@@ -61,6 +61,20 @@ def test_what_is_placed_within_the_bands_is_chosen_by_what_comes_last_here_too()
     assert [o.workers[0].host for o in decision.outcomes if o.outcome == "placed"] == ["b#1"]
 
 
+def test_what_offerings_are_chosen_by_at_last_is_bounded_without_those_on_machines() -> None:
+    # One of the two finds the machine: what is chosen for is one instance at 1.00, not two.
+    budget = {"name": "b", "workspaces": ["default"], "remaining_usd": "2.04"}
+    runs = [wants(name, profile="speed") for name in "xy"]
+    s = market(
+        offering("a", "1", available=2),
+        runs=runs,
+        machines=[machine("m", 1, rate_usd_per_hour="1")],
+        policy={"budgets": [budget]},
+    )
+    value, bound = stage(at_large(s), "cost")
+    assert bound <= value
+
+
 NOTHING_LEFT = {"budgets": [{"name": "b", "workspaces": ["default"], "remaining_usd": "0"}]}
 FREE_SPOT = offering("spot", "0", interruptible=True)
 
