@@ -22,7 +22,10 @@ def document_of(snapshot: Snapshot) -> Document:
 
 @st.composite
 def shuffled(draw: st.DrawFn, snapshot: Snapshot) -> Snapshot:
-    """Return the same snapshot with its lists in another order."""
+    """Return the same snapshot with its lists in another order.
+
+    Ports that report several subnets keep theirs: the first names the fabric.
+    """
     document = document_of(snapshot)
 
     def shuffle(holder: Document, *fields: str) -> None:
@@ -40,7 +43,9 @@ def shuffled(draw: st.DrawFn, snapshot: Snapshot) -> Snapshot:
         if workspace["pools"]:
             shuffle(workspace, "pools")
     for machine in document["fleet"]["machines"]:
-        shuffle(machine, "devices", "rdma", "only", "capabilities")
+        shuffle(machine, "devices", "only", "capabilities")
+        if len({port["subnet"] for port in machine["rdma"]}) < 2:
+            shuffle(machine, "rdma")
         shuffle(machine["constraints"], "denied_devices")
     for drive in document["fleet"]["drives"]:
         shuffle(drive, "sites")
