@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from stowplan.model.audit import (
     accepting,
     access,
+    account,
     array_limit,
     balance,
     budget,
@@ -116,6 +117,7 @@ CHECKS: tuple[Callable[[Plan], Iterator[Violation]], ...] = (
     access.check,
     holds.check,
     outcomes.check,
+    account.check,
 )
 """Every check, in the order of the rules."""
 

@@ -15,7 +15,7 @@ def check(plan: Plan) -> Iterator[Violation]:
     for host, seats in plan.seats_on.items():
         machine = plan.machines[host]
         taken = sum(ask(run, len(worker.devices)) for run, worker in plan.held_on.get(host, ()))
-        free = max(0, whole(machine) - _thousandths(machine.used.cpu_cores) - taken)
+        free = max(0, whole(machine) - used(machine) - taken)
         asked = sum(ask(seat.run, len(seat.worker.devices)) for seat in seats)
         if asked > free:
             names = sorted({seat.run.name for seat in seats})
@@ -38,6 +38,11 @@ def ask(run: Run, gpus: int) -> int:
 def whole(machine: Machine) -> int:
     """Return the thousandths of a core that the machine has."""
     return _thousandths(machine.cpu_cores)
+
+
+def used(machine: Machine) -> int:
+    """Return the thousandths of a core that others use there."""
+    return _thousandths(machine.used.cpu_cores)
 
 
 def _thousandths(cores: float) -> int:

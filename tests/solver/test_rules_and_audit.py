@@ -186,7 +186,7 @@ OF_OPTIONS = {"max_nodes", "min_nodes", "min_per_machine", "patience"}
 
 def test_every_rule_has_an_audit_of_its_name() -> None:
     audits = {check.__module__.rpartition(".")[2] for check in CHECKS}
-    told = {"holds", "outcomes", "value", "estimate", "ladder", "access"}
+    told = {"holds", "outcomes", "value", "estimate", "ladder", "access", "account"}
     assert {rule.name for rule in RULES} == audits - told - OF_OPTIONS
 
 
