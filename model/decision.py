@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
+from stowplan.model.money import micro_of, written
 from stowplan.model.reasons import Figure, Reason
 from stowplan.model.runs import Profile
 from stowplan.model.types import Frozen, Timestamp
@@ -32,6 +33,13 @@ class Access(Frozen):
     """No limit on locked memory."""
 
 
+class Span(Frozen):
+    """A figure as likely (p50) and at worst but one time in ten (p90)."""
+
+    p50: str
+    p90: str
+
+
 class Worker(Frozen):
     """One worker of a run, and what it gets on its host."""
 
@@ -43,6 +51,14 @@ class Worker(Frozen):
     access: Access | None = None
     """What else it gets of its host; null: nothing."""
     element: int | None = None
+    rate_usd_per_hour: Decimal | None = None
+    """What its host asks; null of what an earlier cycle placed, and where nothing costs anything.
+    """
+    cost_usd: Span | None = None
+    """What it comes to there, as if no other worker used the host; null where no time is known.
+
+    Of several workers that work together, its part of what they come to.
+    """
 
 
 class ChosenShape(Frozen):
@@ -60,13 +76,6 @@ class Value(Frozen):
     chosen: Decimal
     reference: Decimal
     band: Decimal
-
-
-class Span(Frozen):
-    """A figure as likely (p50) and at worst but one time in ten (p90)."""
-
-    p50: str
-    p90: str
 
 
 class StartupTime(Frozen):
@@ -219,6 +228,18 @@ class PlacedRun(Frozen):
     reason: Reason | None = None
     """Of an array: why the rest of its elements waits."""
 
+    @property
+    def cost_usd(self) -> Span | None:
+        """What its workers come to, each on its own host; None where that isn't known of one."""
+        costs = [worker.cost_usd for worker in self.workers if worker.cost_usd]
+        if not costs or len(costs) < len(self.workers):
+            return None
+        likely, worst = (
+            sum(micro_of(Decimal(amount)) for amount in amounts)
+            for amounts in zip(*((cost.p50, cost.p90) for cost in costs), strict=True)
+        )
+        return Span(p50=written(likely), p90=written(worst))
+
 
 class StayingRun(Frozen):
     """A run that an earlier cycle placed: it is kept, held, or withdrawn."""
@@ -347,8 +368,9 @@ class Decision(Frozen):
 
         Columns: run, outcome, code, message, hosts (list), gpus, workers, points, closest,
         usd_per_hour, cost_usd, cost_usd_p90. A withdrawn run has its hosts of before, and neither
-        GPUs nor workers any more. Money is that of all its workers, each as on the dearest of its
-        hosts; none where nothing costs anything, or where no time is known.
+        GPUs nor workers any more. Money is that of a run that starts: what its hosts ask an hour,
+        each counted once, and what its workers come to, each on its own host. None where nothing
+        costs anything, or where no time is known.
         """
         import pandas as pd  # heavy, and needed here only
 
@@ -383,12 +405,10 @@ def _row(outcome: PlacedRun | StayingRun | WaitingRun | RefusedRun) -> tuple[obj
 
 
 def _money(outcome: PlacedRun) -> tuple[float | None, float | None, float | None]:
-    """Return the rate of a placed run, and its cost as likely and at worst."""
-    told = outcome.estimate
-    if told is None:
+    """Return the rate of a placed run's hosts, and its cost as likely and at worst."""
+    rates = {worker.host: worker.rate_usd_per_hour for worker in outcome.workers}
+    known = [rate for rate in rates.values() if rate is not None]
+    if not known or len(known) < len(rates):
         return (None, None, None)
-    times = len(outcome.workers) if outcome.array else 1
-    rate = float(told.rate_usd_per_hour) * times
-    if told.cost_usd is None:
-        return (rate, None, None)
-    return (rate, float(told.cost_usd.p50) * times, float(told.cost_usd.p90) * times)
+    rate, cost = float(sum(known)), outcome.cost_usd
+    return (rate, None, None) if cost is None else (rate, float(cost.p50), float(cost.p90))

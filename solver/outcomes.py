@@ -128,7 +128,7 @@ class _Outcomes:
             shape=shape_of(ask, seats, joint),
             rung=None if is_bought else rung,
             group=_group(ask, seats, joint),
-            workers=workers_of(starts, wiring),
+            workers=workers_of(starts, wiring, self._money.bills(each, seats)),
             profile=ask.profile,
             value=self._money.value(each, run.name, seats),
             estimate=estimate,

@@ -22,7 +22,7 @@ class Cost(NamedTuple):
     likely: int
     worst: int
     is_most: bool
-    """Whether it is no more than that: of an array, every element as the dearest."""
+    """Whether it is no more than that: workers share a host, and each is taken to pay for it."""
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,11 @@ class Money:
 
     def cost(self, run: PlacedRun) -> Cost | None:
         """Return what a run costs to completion; None where nobody knows how long it runs."""
-        told = run.estimate.cost_usd if run.estimate else None
-        if told is None:
+        if run.cost_usd is None:
             return None
-        likely, worst = (micro_of(Decimal(amount)) for amount in (told.p50, told.p90))
-        times = len(run.workers) if run.array else 1
-        return Cost(likely * times, worst * times, is_most=times > 1)
+        likely, worst = (micro_of(Decimal(each)) for each in (run.cost_usd.p50, run.cost_usd.p90))
+        hosts = {worker.host for worker in run.workers}
+        return Cost(likely, worst, is_most=len(hosts) < len(run.workers))
 
     def row(self, run: PlacedRun) -> tuple[str, str]:
         """Return a run's rate, and its cost with that at worst: "2.10", "12.40 (18.02)"."""

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 
-from stowplan.model.decision import Estimate, Got, Value
+from stowplan.model.decision import Estimate, Got, Span, Value
 from stowplan.model.estimating.estimate import estimate
 from stowplan.model.estimating.gang import Node, gang_outlook
 from stowplan.model.estimating.gang_estimate import gang_estimate
-from stowplan.model.estimating.outlook import risked
+from stowplan.model.estimating.outlook import outlook, risked
 from stowplan.model.estimating.token import rate_in
 from stowplan.model.holds import holding
-from stowplan.model.money import usd_of
+from stowplan.model.money import usd_of, written
 from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.decode import Seat
-from stowplan.solver.explain.placed import value_of, value_where_nothing_costs
+from stowplan.solver.explain.placed import Bill, value_of, value_where_nothing_costs
 from stowplan.solver.hosts import Host
 from stowplan.solver.money.appraisal import Appraisal, Measure, Tier
 from stowplan.solver.money.bands import Standing
@@ -30,6 +30,7 @@ class Money:
         """Work out nothing before it is asked for."""
         self._situation = situation
         self._estimates: dict[tuple[Ask, tuple[int, ...]], Estimate] = {}
+        self._bills: dict[tuple[Ask, int], Bill] = {}
         self._references: dict[str, dict[str, list[Standing]]] = {}
 
     def value(self, each: RunClass, run: str, seats: Sequence[Seat]) -> Value | None:
@@ -111,6 +112,33 @@ class Money:
             self._estimates[key] = with_purses(told, priced.purses)
         return self._estimates[key]
 
+    def bills(self, each: RunClass, seats: Sequence[Seat]) -> Sequence[Bill | None]:
+        """Return the bill of each worker; None where nothing costs anything.
+
+        Those of several workers that work together add up to what their estimate says.
+        """
+        ask = each.ask
+        if ask.work is None or self._situation.eligibility.prices.of(ask) is None:
+            return [None] * len(seats)
+        if not _is_gang(ask):
+            return [self._bill(ask, seat) for seat in seats]
+        told = gang_outlook(ask.work.run, self._nodes(ask, seats))
+        return [
+            Bill(usd_of(seat.host.tariff.rate), _span(*cost) if told.seen.is_total else None)
+            for seat, cost in zip(seats, told.costs, strict=True)
+        ]
+
+    def _bill(self, ask: Ask, seat: Seat) -> Bill:
+        """Return the bill of a run of one worker, or of an element of an array."""
+        key = (ask, seat.host.place)
+        if key not in self._bills:
+            assert ask.work is not None
+            [(tariff, running)] = self._nodes(ask, [seat])
+            seen = outlook(ask.work.run, tariff, running.seconds if running else None)
+            cost = _span(*seen.cost) if seen.is_total else None
+            self._bills[key] = Bill(usd_of(tariff.rate), cost)
+        return self._bills[key]
+
     def got(self, each: RunClass, seats: Sequence[Seat], told: Estimate | None) -> Iterator[Got]:
         """Yield each wish and limit of money and time that a run set, with what it got."""
         if each.ask.work is None or told is None:
@@ -170,6 +198,10 @@ class Money:
 def _is_gang(ask: Ask) -> bool:
     """Whether a run has several workers, which are priced together."""
     return (ask.tasks or 1) > 1 and not ask.array
+
+
+def _span(likely: int, worst: int) -> Span:
+    return Span(p50=written(likely), p90=written(worst))
 
 
 def usd_per_hour(situation: Situation) -> Decimal:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
+from typing import NamedTuple
 
-from stowplan.model.decision import ChosenShape, Got, Value, Worker
+from stowplan.model.decision import ChosenShape, Got, Span, Value, Worker
 from stowplan.model.money import usd_of
 from stowplan.model.runs import Profile
 from stowplan.model.topology import Joint
@@ -18,11 +19,21 @@ from stowplan.solver.matching import gpus as word_for
 from stowplan.solver.money.appraisal import Appraisal, Measure, Tier
 
 
-def workers_of(starts: Sequence[Start], wiring: Wiring) -> tuple[Worker, ...]:
+class Bill(NamedTuple):
+    """What a worker's host asks an hour, and what the worker comes to there."""
+
+    rate_usd_per_hour: Decimal
+    cost_usd: Span | None
+    """None where nobody knows how long it runs."""
+
+
+def workers_of(
+    starts: Sequence[Start], wiring: Wiring, bills: Sequence[Bill | None]
+) -> tuple[Worker, ...]:
     """Return a run's workers, numbered from 0; of an array, one for each element that starts."""
     seats = [(start, seat) for start in starts for seat in start.seats]
     workers = []
-    for index, (start, seat) in enumerate(seats):
+    for index, ((start, seat), bill) in enumerate(zip(seats, bills, strict=True)):
         environment, access = equipment(seat.host.machine, seat.devices, wiring)
         workers.append(
             Worker(
@@ -33,6 +44,8 @@ def workers_of(starts: Sequence[Start], wiring: Wiring) -> tuple[Worker, ...]:
                 environment=environment,
                 access=access,
                 element=start.element,
+                rate_usd_per_hour=bill.rate_usd_per_hour if bill else None,
+                cost_usd=bill.cost_usd if bill else None,
             )
         )
     return tuple(workers)

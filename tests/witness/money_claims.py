@@ -10,6 +10,7 @@ from fractions import Fraction
 from stowplan.model.decision import Decision, HostRow, PlacedRun, Rejected, WaitingRun
 from stowplan.model.estimating.duration import as_written
 from stowplan.model.estimating.estimate import estimate
+from stowplan.model.money import micro_of, written
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
 from tests.witness.asked import gpus_each, holding, placed_workers, run_named
@@ -177,6 +178,7 @@ class _Placed:
         if all(place in self.prices.alone for place in self.seats):
             yield from self._value()
             yield from self._estimate()
+            yield from self._workers()
         rows = rejected(self.ledger.decision, self.outcome)
         yield from self.ledger.untrue(self.run, rows, "OUTRANKED")
         if not self.run.array and not self.outcome.same_as:
@@ -204,6 +206,20 @@ class _Placed:
             yield f"has a band of {told.band}"
         if Fraction(told.chosen) > Fraction(told.reference) * (1 + share) and not self.run.array:
             yield f"is at {told.chosen}, beyond the band of {told.reference}"
+
+    def _workers(self) -> Iterator[str]:
+        """Yield what is untrue of a worker's own rate and cost."""
+        if is_free(self.snapshot):
+            return
+        for worker, place in zip(self.outcome.workers, self.seats, strict=True):
+            quote = self.prices.quotes[place]
+            rate = worker.rate_usd_per_hour
+            if rate is None or micro_of(rate) != quote.tariff.rate:
+                yield f"has a worker at {rate} an hour, and its host asks {quote.tariff.rate}"
+            costs = worker.cost_usd and [worker.cost_usd.p50, worker.cost_usd.p90]
+            true = [written(cost) for cost in quote.seen.cost] if quote.seen.is_total else None
+            if costs != true:
+                yield f"has a worker that costs {costs}, and it is {true}"
 
     def _estimate(self) -> Iterator[str]:
         told = self.outcome.estimate

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from stowplan.model.audit import audit
-from stowplan.model.decision import Decision, Estimate, Span, StartupTime
+from stowplan.model.decision import Decision, Estimate, PlacedRun, Span, StartupTime
 from stowplan.model.snapshot import Snapshot
 from tests.build import Place, altered, broken, run
 from tests.model.audit.bought import by_rate, market, offering, priced, rented, work
@@ -64,6 +64,43 @@ def test_an_array_s_estimate_is_that_of_its_dearest_element() -> None:
     decision = priced(s, places, "10.80", values={"a": by_rate("7.20")})
     assert audit(s, told(s, decision, "7.20", "7.46")) == ()  # 3730 s at a fifth of a cent
     assert broken(s, told(s, decision, "3.60", "3.73")) == {"estimate"}
+
+
+@pytest.mark.parametrize(
+    ("told", "ok"),
+    [
+        ([("3.6", "3.73"), ("7.2", "7.46")], True),
+        ([("7.2", "7.46"), ("7.2", "7.46")], False),  # as the dearest
+        ([("3.6", "3.73"), ("7.2", None)], False),
+        ([(None, None), ("7.2", "7.46")], False),
+        ([(None, None), (None, None)], True),  # a record that tells none
+    ],
+)
+def test_each_worker_is_told_what_its_own_host_asks(
+    told: list[tuple[str | None, str | None]], *, ok: bool
+) -> None:
+    s = market([offering(), offering("b200", "7.20")], [work("a", array={"size": 2})])
+    places = {"a": [("a100#1", 1), ("b200#1", 1)]}
+    decision = priced(s, places, "10.80", values={"a": by_rate("7.20")})
+    [outcome] = decision.outcomes
+    assert isinstance(outcome, PlacedRun)
+    workers = tuple(
+        worker.model_copy(
+            update={
+                "rate_usd_per_hour": rate and Decimal(rate),
+                # At worst 1000 s more, at a tenth or a fifth of a cent.
+                "cost_usd": cost and Span(p50=cost, p90=at_worst(cost)),
+            }
+        )
+        for worker, (rate, cost) in zip(outcome.workers, told, strict=True)
+    )
+    altered_workers = outcome.model_copy(update={"workers": workers})
+    told_so = decision.model_copy(update={"outcomes": (altered_workers,)})
+    assert broken(s, told_so) == (set() if ok else {"estimate"})
+
+
+def at_worst(cost: str) -> str:
+    return {"3.73": "4.73", "7.46": "9.46"}[cost]
 
 
 def test_a_run_of_several_workers_is_told_all_its_machines() -> None:

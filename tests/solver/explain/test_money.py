@@ -106,6 +106,49 @@ def test_an_array_tells_the_value_and_the_estimate_of_its_dearest_element() -> N
     assert solve(s).summary.usd_per_hour == Decimal("4.00")
 
 
+def test_a_frame_adds_up_what_each_element_costs_on_its_own_host() -> None:
+    s = market(
+        offering("a", "1", available=2), offering("b", "2", available=2),
+        runs=[wants("r") | {"array": {"size": 3}}],
+    )  # fmt: skip
+    decision = solve(s)
+    [row] = decision.to_frame().to_dict("records")
+    assert (row["usd_per_hour"], row["cost_usd"], row["cost_usd_p90"]) == (4, 4, 5)
+    assert decision.summary.usd_per_hour == Decimal(4)
+
+
+def test_a_machine_counts_once_in_a_frame_s_rate_however_many_elements_it_has() -> None:
+    s = market(
+        machines=[machine("m", 2, rate_usd_per_hour="3"), machine("n", 1, rate_usd_per_hour="5")],
+        runs=[wants("r") | {"array": {"size": 3}}],
+    )
+    [row] = solve(s).to_frame().to_dict("records")
+    # Each element of an hour is taken to pay for the machine alone.
+    assert (row["usd_per_hour"], row["cost_usd"]) == (8, 11)
+
+
+def test_a_frame_has_what_several_workers_come_to_together() -> None:
+    s = market(
+        runs=[run("r", cpu_cores=1, node_selection={"count": 2}, expected_duration_s=3600)],
+        machines=[machine("m", rate_usd_per_hour="1"), machine("n", rate_usd_per_hour="3")],
+    )
+    [row] = solve(s).to_frame().to_dict("records")
+    assert (row["usd_per_hour"], row["cost_usd"], row["cost_usd_p90"]) == (4, 4, 5)
+    workers = placed(s, "r").workers
+    assert [str(worker.rate_usd_per_hour) for worker in workers] == ["1", "3"]
+    assert [worker.cost_usd and worker.cost_usd.p50 for worker in workers] == ["1", "3"]
+
+
+def test_no_worker_has_a_rate_where_nothing_costs_anything_and_no_cost_without_a_time() -> None:
+    free = market(machines=[machine("m", 1)], runs=[wants("r")])
+    assert placed(free, "r").workers[0].rate_usd_per_hour is None
+    untold = market(offering("a", "2"), runs=[run("r", 1)])
+    [worker] = placed(untold, "r").workers
+    assert (worker.rate_usd_per_hour, worker.cost_usd) == (Decimal(2), None)
+    [row] = solve(untold).to_frame().to_dict("records")
+    assert (row["usd_per_hour"], row["cost_usd"]) == (2, None)
+
+
 def test_a_run_of_several_workers_is_told_what_all_its_hosts_come_to() -> None:
     s = market(
         runs=[run("r", cpu_cores=1, node_selection={"count": 2}, expected_duration_s=3600)],
