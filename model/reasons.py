@@ -255,7 +255,7 @@ ACTIONS: Mapping[Code, tuple[Action, ...]] = {
     Code.TOPOLOGY_NO_ROOM: (Action.RELAX_RULE,),
     Code.GANG_INFEASIBLE: (Action.RELAX_RULE,),
     Code.INTERRUPTION_POLICY: (Action.RELAX_RULE,),
-    Code.TOPOLOGY_UNLABELLED: (Action.LABEL_MACHINES,),
+    Code.TOPOLOGY_UNLABELLED: (Action.LABEL_MACHINES, Action.RELAX_RULE),
     Code.EXCEEDS_REMAINING_BUDGET: (Action.RAISE_BUDGET,),
     Code.EXCEEDS_MAX_RATE: (Action.RAISE_BUDGET,),
     Code.PRICE_ABOVE_ESTIMATE: (Action.RAISE_BUDGET,),
@@ -319,8 +319,11 @@ class Reason(Frozen):
     def of(cls, code: Code, message: str, **numbers: Figure) -> Reason:
         """Return the reason of this code, with the action that goes with it and its numbers."""
         actions = ACTIONS[code]
-        grow = Action.ADD_CAPACITY in actions and _is_too_large(numbers)
-        action = Action.ADD_CAPACITY if grow else actions[0]
+        action = actions[0]
+        if Action.ADD_CAPACITY in actions and _is_too_large(numbers):
+            action = Action.ADD_CAPACITY
+        elif Action.RELAX_RULE in actions and numbers.get("kind") == "offering":
+            action = Action.RELAX_RULE  # nobody can label what is still to be bought
         return cls(code=code, numbers=numbers, message=message, action=action)
 
 

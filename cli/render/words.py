@@ -67,6 +67,8 @@ def advice(reason: Reason) -> str:
             reason.numbers.get("unit") == "nvlink_domain"
         ):
             return f"report the GPUs' nvlink_clique, or relax {_rule(reason)}"
+        case Code.TOPOLOGY_UNLABELLED, Action.RELAX_RULE:
+            return f"relax {_rule(reason)}: of offerings it is never known"
         case Code.NO_RDMA, Action.RELAX_RULE:
             return "look at the ports, or ask for another network"
         case Code.RDMA_TOO_SLOW, Action.RELAX_RULE:

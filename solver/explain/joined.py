@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from stowplan.model.decision import Got
 from stowplan.model.runs import Run
@@ -26,8 +26,10 @@ def asked_of_all(
 ) -> tuple[Got, ...]:
     """Return each rule on a run's machines together that it set, with what it got."""
     spots = {seat.name: seat.host.spot for seat in seats if seat.host.spot}
-    if len(spots) < len({seat.name for seat in seats}):
-        return ()
+    names = {seat.name for seat in seats}
+    if len(spots) < len(names):
+        told = (*_apart(ask, names), *_shape(run, ask, len(seats), "instance"))
+        return tuple(Got(rule=rule, asked=asked, got=got) for rule, asked, got in told)
     several = joint if len(spots) > 1 and not ask.array else None
     told = (
         *_places(ask, spots, several),
@@ -50,6 +52,12 @@ def _places(ask: Ask, spots: dict[str, Spot], joint: Joint | None) -> _Told:
         known = ask.spread == "node" or all(spot.of(ask.spread) for spot in spots.values())
         word = WORDS[ask.spread if known else "node"]
         yield "spread", ask.spread, f"{_counted(len(named), word)}: {', '.join(sorted(named))}"
+
+
+def _apart(ask: Ask, names: Set[str]) -> _Told:
+    """Yield what is told of instances: each worker has one of its own."""
+    if ask.spread == "node" and not ask.array:
+        yield "spread", "node", f"{_counted(len(names), 'instance')}: {', '.join(sorted(names))}"
 
 
 def _one(unit: Unit, spots: dict[str, Spot], joint: Joint | None) -> str:
@@ -94,12 +102,12 @@ def _link(ask: Ask, seats: Sequence[Seat], joint: Joint | None, wiring: Wiring) 
     return f"{_counted(len(ports), f'{words} port')} up on {machine.name}"
 
 
-def _shape(run: Run, ask: Ask, workers: int) -> _Told:
+def _shape(run: Run, ask: Ask, workers: int, word: str = "machine") -> _Told:
     if not ask.array:
         if run.topology.min_nodes:
-            yield "min_nodes", f"{run.topology.min_nodes:,} or more", _counted(workers, "machine")
+            yield "min_nodes", f"{run.topology.min_nodes:,} or more", _counted(workers, word)
         if run.topology.max_nodes:
-            yield "max_nodes", f"{run.topology.max_nodes:,} or fewer", _counted(workers, "machine")
+            yield "max_nodes", f"{run.topology.max_nodes:,} or fewer", _counted(workers, word)
     if run.gpus.min_per_machine:
         yield (
             "min_per_machine",

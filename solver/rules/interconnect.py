@@ -24,7 +24,13 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """
     if ask.interconnect == "nvlink" and host.offering and ask.tasks != 1:
         text = "not known which instances are in one NVLink domain, for interconnect: nvlink"
-        return Reason.of(Code.TOPOLOGY_UNLABELLED, text, rule="interconnect")
+        return Reason.of(
+            Code.TOPOLOGY_UNLABELLED,
+            text,
+            rule="interconnect",
+            unit="nvlink_domain",
+            kind="offering",
+        )
     if ask.interconnect not in ("rdma", "infiniband"):
         return None
     kind = "InfiniBand" if ask.interconnect == "infiniband" else "RDMA"

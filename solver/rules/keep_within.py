@@ -37,6 +37,9 @@ def unlabelled(ask: Ask, host: Host, unit: Unit | None, rule: str) -> Reason | N
         return None
     if host.spot is not None and host.spot.of(unit) is not None:
         return None
+    if host.offering:
+        text = f"not known in which {WORDS[unit]} instances would be, for {rule}: {unit}"
+        return Reason.of(Code.TOPOLOGY_UNLABELLED, text, rule=rule, unit=unit, kind="offering")
     text = f"not known in which {WORDS[unit]} it is, for {rule}: {unit}"
     return Reason.of(Code.TOPOLOGY_UNLABELLED, text, rule=rule, unit=unit)
 

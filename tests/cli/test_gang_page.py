@@ -101,6 +101,8 @@ def test_what_to_do_is_told_of_a_run_that_has_no_room_together() -> None:
     assert told(unlabelled, unit="rack") == "label the machines"
     clique = "report the GPUs' nvlink_clique, or relax keep_within"
     assert told(unlabelled, unit="nvlink_domain", rule="keep_within") == clique
+    bought = "relax spread: of offerings it is never known"
+    assert told(unlabelled, unit="rack", rule="spread", kind="offering") == bought
     assert told(Code.SITE_SPAN) == "wait for room in one site, or ask for less"
     assert told(Code.NO_RDMA) == "look at the ports, or ask for another network"
     assert told(Code.RDMA_TOO_SLOW) == "lower its min_gbps"

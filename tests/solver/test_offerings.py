@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from stowplan.model.reasons import Code
+import stowplan
+from stowplan.model.decision import WaitingRun
+from stowplan.model.reasons import Action, Code
 from tests.build import Document, machine, market, offering, run, wants
 from tests.solver.cycles import (
     blames,
@@ -80,6 +82,27 @@ def test_what_an_offering_does_not_have_is_told_as_of_a_machine(
     drives = [{"name": "far", "sites": ["elsewhere"]}]
     s = market(offering("a"), runs=[asked], drives=drives)
     assert says(s, "r", "a").code == code
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"topology": {"keep_within": "rack"}},
+        {"topology": {"spread": "fabric"}},
+        {"network": {"interconnect": "nvlink"}},
+    ],
+)
+def test_what_offerings_never_tell_is_to_be_relaxed_and_of_machines_labelled(
+    more: Document,
+) -> None:
+    asked = run("r", 16, machines=2, **more)
+    s = market(offering("a"), runs=[asked], machines=[machine("m", 8)])
+    (outcome,) = stowplan.solve(s).outcomes
+    assert isinstance(outcome, WaitingRun)
+    actions = {host: row.reasons[0].action for row in outcome.hosts for host in row.hosts}
+    assert actions["a"] == Action.RELAX_RULE
+    if "topology" in more:
+        assert actions["m"] == Action.LABEL_MACHINES
 
 
 def test_names_are_of_machines() -> None:

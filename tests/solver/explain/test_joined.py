@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from stowplan.model.decision import Access
-from tests.build import Document, after, machine, run, running, snapshot
+from tests.build import Document, after, machine, market, offering, run, running, snapshot
 from tests.model.audit.standing import port, stands, two_racks
 from tests.solver.cycles import placed
 
@@ -181,3 +181,38 @@ def test_workers_without_gpus_get_ports_on_a_network_only() -> None:
     right = Access(rdma_devices=("x",), capabilities=("IPC_LOCK",))
     assert gear(machines, run("a", machines=2)) == [({}, right)] * 2
     assert gear(machines[:1], run("a")) == [({}, None)]
+
+
+def bought(*offerings: Document, **more: Any) -> dict[str, tuple[str, str]]:
+    """What a run of two workers asked of instances and got, by rule."""
+    asked = run("a", 16, **more)
+    outcome = placed(market(*offerings, runs=[asked]), "a")
+    assert {worker.kind for worker in outcome.workers} == {"offering"}
+    return {each.rule: (each.asked, each.got) for each in outcome.asked_and_got}
+
+
+def in_network(name: str, **more: Any) -> Document:
+    network = {"id": "vpc-1", "paths": ["private"]}
+    return offering(name, location="us-1a", network=network, region_class="us", **more)
+
+
+def test_how_near_and_how_joined_instances_are_is_told_where_other_than_usual() -> None:
+    pair = in_network("o", available=2)
+    assert bought(pair, machines=2) == {}
+    direct = bought(pair, machines=2, network={"transport": "direct"})
+    assert direct == {"transport": ("direct", "private paths")}
+    near = bought(pair, machines=2, network={"scope": "regional"})
+    assert near == {"scope": ("regional", "in us-1a, vpc-1")}
+    apart = [in_network("o"), in_network("p") | {"location": "us-1b"}]
+    wide = bought(*apart, machines=2, network={"scope": "regional"})
+    assert wide == {"scope": ("regional", "in region class us")}
+
+
+def test_of_instances_the_shape_is_told_too() -> None:
+    pair = in_network("o", available=2)
+    topology = {"min_nodes": 2, "max_nodes": 4, "spread": "node"}
+    assert bought(pair, topology=topology) == {
+        "spread": ("node", "2 instances: o#1, o#2"),
+        "min_nodes": ("2 or more", "2 instances"),
+        "max_nodes": ("4 or fewer", "2 instances"),
+    }
