@@ -95,6 +95,18 @@ class Host:
         """Whether it is idle instances of an offering that are yours already."""
         return self.offering is not None and self.tariff.is_running
 
+    @property
+    def is_assumed(self) -> bool:
+        """Whether it is of an offering of which nobody says how many instances are available."""
+        return self.offering is not None and self.offering.available is None and not self.is_warm
+
+    @property
+    def availability(self) -> tuple[bool, int]:
+        """What rules say of how many instances there are: whether that is assumed, and how many
+        where it is; else whether there are any."""
+        there = self.start.instances
+        return self.is_assumed, there if self.is_assumed else int(there > 0)
+
     def less(self, room: Room, millicores: int, memory_bytes: int, gpus: frozenset[str]) -> Room:
         """Return what is left of room here when a worker takes this much: or a whole instance."""
         if self.offering:

@@ -25,7 +25,8 @@ VAST = 2**62
 
 
 class Pattern(NamedTuple):
-    """One host that stands for all whose lots of GPUs are like its own, with as many free."""
+    """One host that stands for all whose lots of GPUs are like its own, with as many free, and of
+    whose instances the same is known."""
 
     host: Host
     gpus: frozenset[str]
@@ -184,8 +185,11 @@ class Rooms:
     @cached_property
     def _patterns_without_gpus(self) -> tuple[Ints, list[Pattern]]:
         """The patterns to runs without GPUs."""
-        kinds = [(host.offering is not None, self._has_any(host)) for host in self.hosts]
-        firsts: dict[tuple[bool, int], int] = {}
+        kinds = [
+            (host.offering is not None, self._has_any(host), *host.availability)
+            for host in self.hosts
+        ]
+        firsts: dict[tuple[int, ...], int] = {}
         for place, kind in enumerate(kinds):
             firsts.setdefault(kind, place)
         numbers = {kind: number for number, kind in enumerate(firsts)}
@@ -221,7 +225,8 @@ class Rooms:
         for host, sort in zip(self.hosts, self._sorts.kind_of.tolist(), strict=True):
             gpus = self.free[host.name].devices
             there = self._has_any(host)
-            key = (kind_of[sort], there, *[len(lot.ids & gpus) for lot in host.lots])
+            free = [len(lot.ids & gpus) for lot in host.lots]
+            key = (kind_of[sort], there, *host.availability, *free)
             number = numbers.setdefault(key, len(patterns))
             if number == len(patterns):
                 patterns.append(Pattern(host, gpus, there))

@@ -280,6 +280,8 @@ def _too_few_instances(situation: Situation, ask: Ask, places: Ints) -> Reason:
     tasks, workers = ask.tasks or 0, situation.rooms_left.workers(ask)
     there = int(workers[places].sum())
     text = f"needs {tasks:,} instances at once, and {there:,} can start now"
+    if any(situation.hosts[place].is_assumed for place in places):
+        text += ", as far as is assumed where no catalog says (policy.assumed_available)"
     others = int(workers.sum()) - there
     if others:
         text += f"; machines have room for {others:,} of its workers"

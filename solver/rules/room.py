@@ -25,7 +25,8 @@ READS_ROOM = True
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """GPU_FAULTED where faulted ones would have made it enough, else INSUFFICIENT_GPUS.
 
-    NO_CAPACITY_NOW of an offering that would do and is sold out. Other rules say so where none is
+    NO_CAPACITY_NOW of an offering that would do and is sold out, by what is reported or by what the
+    policy assumes where nothing is. Other rules say so where none is
     what was asked for (models, vendor, min_memory_gb, pinned_ids), and where the withheld ones, or
     those at risk, would have made it enough.
     """
@@ -35,8 +36,14 @@ def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
 def _sold_out(host: Host, room: Room) -> Reason | None:
     if not host.offering or room.instances:
         return None
-    taken = "all that could start are taken in this cycle"
-    return Reason.of(Code.NO_CAPACITY_NOW, taken if host.start.instances else "sold out")
+    there = host.start.instances
+    if not host.is_assumed:
+        taken = "all that could start are taken in this cycle"
+        return Reason.of(Code.NO_CAPACITY_NOW, taken if there else "sold out")
+    told = "all that are assumed to be available are taken in this cycle"
+    told = told if there else "none is assumed to be available"
+    text = f"{told}: its catalog doesn't say how many are (policy.assumed_available)"
+    return Reason.of(Code.NO_CAPACITY_NOW, text, assumed=there)
 
 
 def _too_few_gpus(ask: Ask, host: Host, room: Room) -> Reason | None:

@@ -36,6 +36,51 @@ def test_without_a_number_as_many_are_there_as_the_policy_assumes() -> None:
     assert len(starts(market(unknown, runs=asked, policy={"assumed_available": 3}))) == 3
 
 
+ASSUMED = "its catalog doesn't say how many are (policy.assumed_available)"
+
+
+def test_that_none_is_left_says_where_it_is_only_assumed() -> None:
+    taken = f"all that are assumed to be available are taken in this cycle: {ASSUMED}"
+    s = market(offering("a", available=None), runs=[wants("x"), wants("y")])
+    assert says(s, "y", "a") == (Code.NO_CAPACITY_NOW, taken, {"assumed": 1})
+    nothing = f"none is assumed to be available: {ASSUMED}"
+    s = market(offering("a", available=None), runs=[wants("x")], policy={"assumed_available": 0})
+    assert says(s, "x", "a") == (Code.NO_CAPACITY_NOW, nothing, {"assumed": 0})
+    assert headline(s, "x").code == Code.NO_CAPACITY_NOW
+
+
+@pytest.mark.parametrize("gpus", [0, 1])
+def test_offerings_sold_out_taken_and_assumed_are_told_apart(gpus: int) -> None:
+    s = market(
+        offering("assumed", available=None), offering("sold", available=0), offering("taken"),
+        runs=[wants(name, gpus) for name in "xyz"],
+    )  # fmt: skip
+    told = {name: says(s, "z", name)[1] for name in ("assumed", "sold", "taken")}
+    assert told == {
+        "assumed": f"all that are assumed to be available are taken in this cycle: {ASSUMED}",
+        "sold": "sold out",
+        "taken": "all that could start are taken in this cycle",
+    }
+
+
+def test_idle_instances_are_not_assumed() -> None:
+    s = market(offering("a", available=None, warm=1), runs=[wants("x"), wants("y")])
+    assert places(s) == {"x": ["a#1"]}
+    assert says(s, "y", "a (warm)") == (
+        Code.NO_CAPACITY_NOW, "all that could start are taken in this cycle", {},
+    )  # fmt: skip
+    assert says(s, "y", "a")[2] == {"assumed": 0}
+
+
+def test_too_few_instances_for_a_run_of_several_workers_says_where_that_is_assumed() -> None:
+    several = run("r", 16, machines=2, expected_duration_s=3600, network={"scope": "global"})
+    assumed = headline(market(offering("a", gpus=8, available=None), runs=[several]), "r")
+    reported = headline(market(offering("a", gpus=8, available=1), runs=[several]), "r")
+    assert assumed.code == reported.code == Code.NO_CAPACITY_NOW
+    assert "assumed" in assumed.message
+    assert "assumed" not in reported.message
+
+
 def test_warm_instances_have_the_first_numbers_and_are_taken_first() -> None:
     # Two of three are idle; the balanced profile takes what starts sooner at the same rate.
     slow = {"boot_p50_s": 600, "boot_p90_s": 600, "warm_s": 5}
