@@ -14,6 +14,7 @@ from stowplan.solver.chain import Chain
 from stowplan.solver.choices import Choices
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.grid import Grid
+from stowplan.solver.large.buying import Buying
 from stowplan.solver.large.cellwise import Cellwise
 from stowplan.solver.large.gangs import Gangwise
 from stowplan.solver.layout import Layout
@@ -52,12 +53,16 @@ def solve_stages(
         extent += options.extent(each)
         if extent > OPTIONS_SEARCHED_WHOLE:
             return Solved(*Gangwise(classes, options, limits, chain).solved())
-    grid = Grid(bids(options, classes), eligibility, eligibility.hosts)
+    found = bids(options, classes)
+    grid, is_whole = Grid(found.classes, eligibility, eligibility.hosts), found.is_whole
     if extent and _ordinary(grid) > SEARCHED_WHOLE:
         return Solved(*Gangwise(classes, options, limits, chain).solved())
     if any(each.deal for each in grid.classes) and not _is_searched_whole(pruned(grid)):
-        grid = Grid(options.of(classes), eligibility, eligibility.hosts)  # without what is bought
-    return Solved(_placed(grid, limits, chain), grid)
+        grid, is_whole = Grid(options.of(classes), eligibility, eligibility.hosts), False
+    layout = _placed(grid, limits, chain)
+    if is_whole:
+        return Solved(layout, grid)
+    return Solved(*Buying(classes, options, limits, chain, layout, grid, found.of_gangs).done())
 
 
 def _is_searched_whole(needed: Grid) -> bool:

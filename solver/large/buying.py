@@ -1,13 +1,14 @@
-"""Runs of several workers that find no room on machines of a large fleet are bought, in line.
+"""Runs of several workers that wait after all else are bought, in line, where too many sets of
+instances were open to search them together.
 
-After all else: each takes the best set of instances that is left it. They have no part in what is
-searched before, so that nothing is bought for a run that machines have room for.
+Each takes the best set that is left it. On a large fleet no set is searched before, so that nothing
+is bought for a run that machines have room for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from stowplan.solver.asks import Cohort, RunClass, queue_order
@@ -34,20 +35,22 @@ class Buying:
     layout: Layout
     grid: Grid
     """The grid of the options chosen so far, on all their hosts."""
+    known: Mapping[str, Bidding] = field(default_factory=dict)
+    """What is open to runs of several workers, where that was looked at, by their first."""
 
     def done(self) -> tuple[Layout, Grid]:
         """Return the layout with all that could be bought, and the grid with their options."""
         found = list(self._options())
-        if not found:
-            return self.layout, self.grid
         first = len(self.grid.classes)
-        eligibility = self.options.eligibility
-        grid = Grid([*self.grid.classes, *found], eligibility, eligibility.hosts)
-        layout = self.layout.widened(grid)
-        left = dict(self._quota_left)
-        for cohort, own in self._in_line(grid, first):
-            self._buy(layout, cohort, own, left)
-        layout.references = [*self.layout.references, *standings(layout)[first:]]
+        layout, grid = self.layout, self.grid
+        if found:
+            eligibility = self.options.eligibility
+            grid = Grid([*grid.classes, *found], eligibility, eligibility.hosts)
+            layout = layout.widened(grid)
+            left = dict(self._quota_left)
+            for cohort, own in self._in_line(grid, first):
+                self._buy(layout, cohort, own, left)
+            layout.references = [*self.layout.references, *standings(layout)[first:]]
         self._tell(layout, first)
         return layout, grid
 
@@ -65,7 +68,8 @@ class Buying:
                 continue
             if not any(self._waiting(each, cohort) for cohort in each.cohorts):
                 continue
-            for own in Bidding(Contest(self.options, each)).options:
+            known = self.known.get(each.first) or Bidding(Contest(self.options, each))
+            for own in known.every:
                 if own.group is not None and own.group.is_bought:
                     number = numbers.get(each.first, 0)
                     numbers[each.first] = number + 1
@@ -108,7 +112,7 @@ class Buying:
         """Start the runs of a cohort that wait, each on the best set that is left."""
         each = layout.grid.classes[options[0]]
         for _ in range(self._waiting(each, each.cohorts[number])):
-            if self.chain.is_over() or left.get(each.ask.workspace, each.ask.all_gpus) < (
+            if self.chain.interrupt.asked or left.get(each.ask.workspace, each.ask.all_gpus) < (
                 each.ask.all_gpus
             ):
                 return
@@ -127,7 +131,7 @@ class Buying:
         no more could start."""
         bought = worth = dear = most = 0
         for each in self.classes:
-            if any(own.first == each.first for own in layout.grid.classes[first:]):
+            if has_options(each) and self.options.eligibility.prices.of(each.ask) is not None:
                 most += sum(self._waiting(each, own) * own.weight for own in each.cohorts)
         for index in range(first, len(layout.grid.classes)):
             each, counts = layout.grid.classes[index], layout.started[index]
@@ -149,4 +153,19 @@ class Buying:
             if stage.name == "place":
                 stages[at] = restated(stage, stage.objective + bought, stage.bound + most)
             elif stage.name == "value":
-                stages[at] = restated(stage, stage.objective + worth + dear, stage.bound)
+                least = min(stage.bound, at_best(self.layout))
+                stages[at] = restated(stage, stage.objective + worth + dear, least)
+
+
+def at_best(layout: Layout) -> int:
+    """Return what all that starts would be worth on the best hosts there are; of runs of several
+    workers only where that is known of them as wholes."""
+    least = 0
+    for each, counts, appraisal in zip(
+        layout.grid.classes, layout.started, layout.grid.appraisals, strict=True
+    ):
+        if appraisal is not None and each.deal is not None:
+            least += sum(counts) * appraisal.least
+        elif appraisal is not None and each.option is None:
+            least += sum(counts) * (each.ask.tasks or 0) * appraisal.least
+    return least

@@ -17,7 +17,7 @@ from functools import cached_property
 from stowplan.model.decision import Stage
 from stowplan.solver import climbing
 from stowplan.solver.asks import Ask, RunClass
-from stowplan.solver.chain import Chain, Tally, restated
+from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
 from stowplan.solver.grid import Grid
 from stowplan.solver.large.bounds import Bounds, least_at_risk
@@ -54,7 +54,6 @@ class Gangwise:
             least_at_risk(self._choices, built.layout),
             list(_climbed(layout, self.options, spent)),
         )
-        _loosen_value(after, self.chain.stages)
         return Buying(
             self.classes, self.options, self.limits, self.chain, after, layout.grid
         ).done()
@@ -152,20 +151,6 @@ def _counted(choices: Choices, started: Sequence[Sequence[int]]) -> tuple[Counts
             if each.option is not None:
                 shapes.setdefault(key, []).extend([each.ask] * count)
     return counts, shapes
-
-
-def _loosen_value(layout: Layout, stages: list[Stage]) -> None:
-    """Bound value by what runs of one worker come to at best: those of several could be elsewhere,
-    and leave the others their hosts."""
-    least = 0
-    for each, counts, appraisal in zip(
-        layout.grid.classes, layout.started, layout.grid.appraisals, strict=True
-    ):
-        if each.option is None and appraisal is not None:
-            least += sum(counts) * (each.ask.tasks or 0) * appraisal.least
-    for at, stage in enumerate(stages):
-        if stage.name == "value" and stage.bound > least:
-            stages[at] = restated(stage, stage.objective, least)
 
 
 def _climbed(layout: Layout, options: Options, spent: float) -> Iterator[Stage]:

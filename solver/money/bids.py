@@ -5,9 +5,10 @@ A run's options are compared as wholes: shapes with each other, and machines wit
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,22 +27,42 @@ from stowplan.solver.money.deals import Deal
 from stowplan.solver.money.prices import VAST
 from stowplan.solver.options import Options, has_options
 
+MOST_HOSTS = 30_000
+"""Hosts of all deals of a cycle: more can't be searched together. The best deals are kept."""
 MOST_COPIED = 20_000
 """Hosts of all options of a class, for all its runs: beyond it those that are all alike to a run
 aren't told apart."""
 
 
-def bids(options: Options, classes: Sequence[RunClass]) -> tuple[RunClass, ...]:
+class Bids(NamedTuple):
+    """Every option of every class."""
+
+    classes: Sequence[RunClass]
+    of_gangs: Mapping[str, Bidding]
+    """What was open to each class of runs of several workers, by its first run."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether none was left out: runs of several workers keep their best ones, so many."""
+        return all(own.is_whole for own in self.of_gangs.values())
+
+
+def bids(options: Options, classes: Sequence[RunClass]) -> Bids:
     """Return every option of every class; those of runs of several workers, where something costs
     something, with their deals."""
     found: list[RunClass] = []
+    of_gangs: dict[str, Bidding] = {}
+    gangs = [each for each in classes if has_options(each)]
     rivals = sum(each.count * max(ask.tasks or 0 for ask in _shapes(each)) for each in classes)
+    hosts = MOST_HOSTS // max(1, sum(each.count for each in gangs))
     for each in classes:
         if not has_options(each) or options.eligibility.prices.of(each.ask) is None:
             found.extend(options.of([each]))
         else:
-            found.extend(Bidding(Contest(options, each, rivals)).options)
-    return tuple(found)
+            own = Bidding(Contest(options, each, rivals), hosts)
+            found.extend(own.options)
+            of_gangs[each.first] = own
+    return Bids(found, of_gangs)
 
 
 def _shapes(each: RunClass) -> Sequence[Ask]:
@@ -53,6 +74,8 @@ class Bidding:
     """The options of one class of runs."""
 
     contest: Contest
+    most_hosts: int | None = None
+    """Of all its deals together; the best of them are kept, and one at least."""
 
     @property
     def _each(self) -> RunClass:
@@ -63,15 +86,38 @@ class Bidding:
         """Every option, the best first; of several runs, one for each of them."""
         if not self.contest.singles and not self.contest.deals:
             return ()
-        tiered = [deal for raw in self.contest.deals for deal in self._in_tiers(raw)]
-        tiered.sort(key=self._rank)
-        tiered = tiered[:MOST_DEALS]
+        kept = self._kept
         found = [
             replace(self._each, ask=ask, own=self.contest.own) for ask, _ in self.contest.singles
         ]
-        found += [replace(self._each, ask=deal.ask, group=deal.group, deal=deal) for deal in tiered]
+        found += [replace(self._each, ask=deal.ask, group=deal.group, deal=deal) for deal in kept]
         copied = self._copied(found)
         return [replace(own, option=number) for number, own in enumerate(copied)]
+
+    @cached_property
+    def every(self) -> Sequence[RunClass]:
+        """All options, those of deals that aren't among the best too."""
+        return replace(self, most_hosts=None).options
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether no deal is left out."""
+        return len(self._kept) == len(self._tiered) and len(self._tiered) < MOST_DEALS
+
+    @cached_property
+    def _tiered(self) -> Sequence[Deal]:
+        """All deals, the best first."""
+        tiered = [deal for raw in self.contest.deals for deal in self._in_tiers(raw)]
+        return sorted(tiered, key=self._rank)
+
+    @cached_property
+    def _kept(self) -> Sequence[Deal]:
+        """Those that are among a run's options."""
+        kept = self._tiered[:MOST_DEALS]
+        if self.most_hosts is None:
+            return kept
+        ends = np.cumsum([len(deal.hosts) for deal in kept], dtype=np.int64)
+        return kept[: max(1, int(np.searchsorted(ends, self.most_hosts, side="right")))]
 
     def _copied(self, found: Sequence[RunClass]) -> Iterable[RunClass]:
         """Return the options once for each run, so that each can have limits of its own."""

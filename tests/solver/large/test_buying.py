@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
 from hypothesis import given, note
 
 import stowplan
 from stowplan.model.audit import audit
 from stowplan.model.decision import Decision, PlacedRun, Stage
 from stowplan.model.snapshot import Snapshot
+from stowplan.solver import stages
+from stowplan.solver.money import bids
 from tests.build import machine, offering, run, snapshot
 from tests.solver.large.test_gangs import at_large
 from tests.strategies import examples
@@ -22,11 +27,29 @@ def _placed(decision: Decision) -> dict[str, PlacedRun]:
     return {each.run: each for each in decision.outcomes if isinstance(each, PlacedRun)}
 
 
-@examples(50)
+def of_few_sets(s: Snapshot) -> Decision:
+    """Return what is decided where a run keeps its best set of instances only."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bids, "MOST_HOSTS", 1)
+        return stowplan.solve(s)
+
+
+def without_sets(s: Snapshot) -> Decision:
+    """Return what is decided where all sets together are too many to search."""
+    whole = iter([False])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stages, "_is_searched_whole", lambda grid: next(whole, True))
+        return stowplan.solve(s)
+
+
+@pytest.mark.parametrize("way", [at_large, of_few_sets, without_sets])
+@examples(40)
 @given(catalogs(machines=True, runs=2))
-def test_what_is_bought_is_lawful_and_bounds_hold(s: Snapshot) -> None:
+def test_what_is_bought_is_lawful_and_bounds_hold(
+    way: Callable[[Snapshot], Decision], s: Snapshot
+) -> None:
     note(s.model_dump_json(by_alias=True, exclude_defaults=True))
-    exact, large = stowplan.solve(s), at_large(s)
+    exact, large = stowplan.solve(s), way(s)
     assert audit(s, large) == ()
     place, best = _stage(large, "place"), _stage(exact, "place")
     assert place and best and place.objective <= best.objective <= place.bound
