@@ -41,6 +41,7 @@ from tests.witness.fits import (
     workers_of,
     would_take,
 )
+from tests.witness.ladder import domain_rooms
 from tests.witness.machines import machine_named, rooms, usable
 from tests.witness.points import points, points_each
 
@@ -63,8 +64,11 @@ __all__ = [
 type Load = tuple[int, ...]
 """How many workers of each run: on one machine, or in sum over several."""
 
-type Score = tuple[int, int]
-"""At-risk GPUs not taken (so: less than 0), then points; the greater the better."""
+type Score = tuple[int, int, int]
+"""At-risk GPUs not taken and room not left (so: less than 0), then points; the greater the better.
+
+The rungs and machines of what is placed are the same wherever it is: no gang is on several groups.
+"""
 
 LIMIT = 2_000_000
 """The most loads and sums of loads that are looked at before the oracle gives up, loudly."""
@@ -138,22 +142,24 @@ def fewest_at_risk(snapshot: Snapshot, placed: Mapping[str, int]) -> int:
 def most_points(snapshot: Snapshot, placed: Mapping[str, int], at_risk: int) -> int:
     """The most points, in thousandths, where just these runs are placed with so few at-risk GPUs.
 
+    Of all ways that leave the least room in NVLink domains.
+
     Raises ValueError where they can't be, or with fewer.
     """
     loads, target = _just(snapshot, placed)
-    sums: dict[Load, Score] = {(0,) * len(target): (0, 0)}
+    sums: dict[Load, Score] = {(0,) * len(target): (0, 0, 0)}
     for machine in snapshot.fleet.machines:
         after: dict[Load, Score] = {}
         pairs = itertools.product(sums.items(), loads.scored(machine, target).items())
-        for (total, (risk, score)), (load, (more_risk, more)) in loads.counted(pairs):
+        for (total, one), (load, other) in loads.counted(pairs):
             both = tuple(map(sum, zip(total, load, strict=True)))
             if _is_inside(both, target):
-                value = (risk + more_risk, score + more)
+                value = (one[0] + other[0], one[1] + other[1], one[2] + other[2])
                 after[both] = max(after.get(both, value), value)
         sums = after
     if target not in sums or -sums[target][0] != at_risk:
         raise ValueError(f"these runs can't be placed with {at_risk} at-risk GPUs, or with fewer")
-    return sums[target][1]
+    return sums[target][2]
 
 
 def placed(decision: Decision) -> dict[str, int]:
@@ -223,7 +229,7 @@ class Loads:
 
     def __init__(self, snapshot: Snapshot, runs: Iterable[Run]) -> None:
         self.snapshot, self.runs, self.rooms = snapshot, tuple(runs), rooms(snapshot)
-        self.looked_at = 0
+        self.looked_at, self.domains = 0, domain_rooms(snapshot)
         self.asks = [
             (cores_each(run, gpus_each(run)), memory_each(run, gpus_each(run)), gpus_each(run))
             for run in self.runs
@@ -297,9 +303,24 @@ class Loads:
         earned = points(self.snapshot, machine, self.rooms[machine.name], there)
         return earned - 60_000 * self.at_risk(machine, load)
 
+    def room(self, machine: Machine, load: Load) -> int:
+        """What workers, each by itself, leave of the NVLink domain that the machine is in."""
+        if machine.name not in self.domains:
+            return 0
+        free = self.domains[machine.name]
+        return sum(
+            count * (free - gpus)
+            for count, (*_, gpus), run in zip(load, self.asks, self.runs, strict=True)
+            if workers_of(self.snapshot, run) == 1
+        )
+
     def scored(self, machine: Machine, most: Load) -> dict[Load, Score]:
         return {
-            load: (-self.at_risk(machine, load), self.points(machine, load))
+            load: (
+                -self.at_risk(machine, load),
+                -self.room(machine, load),
+                self.points(machine, load),
+            )
             for load in self.all(machine, most)
         }
 

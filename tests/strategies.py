@@ -193,15 +193,7 @@ class _Writer:
         written = [self.device(index, kind, kinds) for index in range(count)]
         if self.has("health", 3):  # so that no other GPU there would do
             written = [{**device, "health": "at_risk"} for device in written]
-        return self.in_no_domain(written)
-
-    @staticmethod
-    def in_no_domain(devices: list[Document]) -> list[Document]:
-        """Leave one GPU that works out of the NVLink domain that all are in."""
-        working = [device for device in devices if device.get("health") != "faulted"]
-        if working and all("nvlink_clique" in device for device in working):
-            del working[0]["nvlink_clique"]
-        return devices
+        return written
 
     def device(self, index: int, kind: str, kinds: Sequence[str]) -> Document:
         written = dict(CARDS[self.one(kinds) if "mixed" in self.features else kind])

@@ -13,7 +13,7 @@ from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
 from tests.witness.asked import cores_each, gpus_each, may_share, memory_each, placed_workers
 from tests.witness.fits import slots
-from tests.witness.ladder import Group, group_of
+from tests.witness.ladder import Group, domain_rooms, group_of
 from tests.witness.machines import Room, checked, rooms, usable
 from tests.witness.places import places
 from tests.witness.points import points, points_each
@@ -29,15 +29,17 @@ class Worth(NamedTuple):
     """A worker on a host."""
 
     at_risk: int
+    room: int
+    """The free GPUs that a single worker leaves in the machine's NVLink domain."""
     own: int
     """Its own points."""
     gain: int
     """What it adds to the points of all workers there."""
 
     @property
-    def rank(self) -> tuple[int, int]:
+    def rank(self) -> tuple[int, int, int]:
         """The better the less."""
-        return (self.at_risk, -self.own)
+        return (self.at_risk, self.room, -self.own)
 
 
 class Chosen:
@@ -48,6 +50,8 @@ class Chosen:
     ) -> None:
         self.snapshot, self.run, self.outcome = snapshot, run, outcome
         self.start, self.left = rooms(snapshot), rooms(snapshot, decision)
+        is_one = len(outcome.workers) == 1 or run.array
+        self.domains = domain_rooms(snapshot) if is_one else {}
         self.there: dict[str, list[Run]] = {machine.name: [] for machine in checked(snapshot, run)}
         by_name = {each.name: each for each in snapshot.runs}
         for name, workers in placed_workers(decision).items():
@@ -89,7 +93,8 @@ class Chosen:
         for name, worth in self.willing.items():
             worst = self._worst()
             if self.is_proven and all(
-                worth.at_risk <= seat.at_risk and worth.gain > seat.gain for seat in worst
+                worth.at_risk <= seat.at_risk and worth.room <= seat.room and worth.gain > seat.gain
+                for seat in worst
             ):
                 yield f"would earn more on {name}, and the most points are said to be proven"
 
@@ -129,7 +134,8 @@ class Chosen:
         own = points_each(self.snapshot, machine, start, after, self.run)
         gain = points(self.snapshot, machine, start, after)
         gain -= points(self.snapshot, machine, start, before)
-        return Worth(risk, own - RISK * risk, gain - RISK * risk)
+        room = max(0, self.domains.get(machine.name, 0) - gpus_each(self.run))
+        return Worth(risk, room, own - RISK * risk, gain - RISK * risk)
 
     def _worst(self) -> list[Worth]:
         least = min(seat.own for seat in self.seats)
@@ -147,6 +153,13 @@ class Chosen:
         if worth.at_risk > most:
             risks: dict[str, Figure] = {"value": worth.at_risk, "reference": most}
             return [[Said("OUTRANKED", {"stage": "at_risk", **risks})]]
+        reference = max(seat.room for seat in self.theirs)
+        if worth.room != reference:
+            left: dict[str, Figure] = {"value": worth.room, "reference": reference}
+            told = ["free in its NVLink domain"]
+            if worth.room < reference:
+                told.append("all runs together do better")
+            return [[Said("OUTRANKED", {"stage": "room", **left}, tuple(told))]]
         least = min(seat.gain for seat in self.theirs)
         earned: dict[str, Figure] = {
             "value": worth.own / 1000,
@@ -178,7 +191,7 @@ class Chosen:
             ranked = sorted(ranks, key=lambda name: ranks[name])
             yield f"has the fallbacks {told}, and the best are {ranked[:MOST_FALLBACKS]}"
 
-    def _other_ways(self) -> dict[str, tuple[int, int]]:
+    def _other_ways(self) -> dict[str, tuple[int, int, int]]:
         """Every other way to place several workers, none of which has GPUs, with its points."""
         own = sorted(worker.host for worker in self.outcome.workers)
         freed, rest = dict(self.left), {name: list(runs) for name, runs in self.there.items()}
@@ -194,7 +207,7 @@ class Chosen:
         }
         seats = [name for name in sorted(takes) for _ in range(takes[name])]
         ways = set(itertools.combinations(seats, len(own))) - {tuple(own)}
-        return {"+".join(way): (0, -self._points_of(way, rest)) for way in ways}
+        return {"+".join(way): (0, 0, -self._points_of(way, rest)) for way in ways}
 
     def _points_of(self, way: tuple[str, ...], rest: dict[str, list[Run]]) -> int:
         """What the run's workers earn on these hosts."""

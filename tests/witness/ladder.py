@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
-from tests.witness.places import Fabric, Place, places, shared
+from tests.witness.places import Fabric, Place, free_gpus, places, shared
 
 
 class Group(NamedTuple):
@@ -84,6 +84,20 @@ def room_left(
     return min(
         sum(free[name] for name in group) - run.gpus.count if group else 0 for group in groups
     )
+
+
+def domain_rooms(snapshot: Snapshot) -> dict[str, int]:
+    """The free GPUs of the NVLink domain, in its site, that each machine is in; of those in one."""
+    there, free = places(snapshot), free_gpus(snapshot)
+    return {
+        name: sum(
+            free[other]
+            for other, its in there.items()
+            if (its.site, its.domain) == (own.site, own.domain)
+        )
+        for name, own in there.items()
+        if own.domain is not None
+    }
 
 
 def _of_other_links(

@@ -10,7 +10,7 @@ from stowplan.model.decision import Decision, PlacedRun
 from stowplan.model.reasons import Code, Reason
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.cycle import solve
-from tests.build import machine, run, snapshot
+from tests.build import card, machine, run, snapshot
 from tests.oracle import lies
 
 FLEET = snapshot(
@@ -122,3 +122,22 @@ def test_other_ways_for_workers_that_share_are_in_the_order_of_their_points() ->
     asked = run("r", cpu_cores=1, node_selection={"count": 2, "mode": "any"})
     fleet = snapshot(hosts, [asked])
     assert lies(fleet, solve(fleet)) == []
+
+
+def test_a_host_that_leaves_more_of_its_domain_says_how_much() -> None:
+    cards = {name: [card(nvlink_clique=name)] * gpus for name, gpus in (("small", 1), ("large", 4))}
+    fleet = snapshot([machine(name, there) for name, there in cards.items()], [run("r", 1)])
+    decision = solve(fleet)
+    assert lies(fleet, decision) == []
+    (row,) = placed(decision).rejected
+    assert dict(row.reasons[0].numbers) == {"stage": "room", "value": 3, "reference": 0}
+    for numbers in ({"value": 2}, {"reference": 1}, {"stage": "points"}):
+        reason = Reason.of(
+            Code.OUTRANKED, row.reasons[0].message, **{**row.reasons[0].numbers, **numbers}
+        )
+        wrong = (row.model_copy(update={"reasons": (reason,)}),)
+        outcome = placed(decision).model_copy(update={"rejected": wrong})
+        assert any(
+            "of large" in lie
+            for lie in lies(fleet, decision.model_copy(update={"outcomes": (outcome,)}))
+        )
