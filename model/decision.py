@@ -118,6 +118,9 @@ class Estimate(Frozen):
     startup_teardown_usd: Decimal
     assembly_bound_usd: Decimal
     unverified: tuple[str, ...]
+    sources: Mapping[str, str] = {}
+    """Where the host's rate, billing, startup and reclaims come from, each where that is told; of
+    several hosts, all sources of each."""
 
 
 class Scores(Frozen):

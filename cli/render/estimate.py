@@ -97,9 +97,19 @@ def add_estimate(page: Page, host: str, told: Estimate, token: str) -> None:
     if told.assembly_bound_usd:
         most = in_cents(micro_of(told.assembly_bound_usd))
         page.add(words(f"if not all of it starts within 900 s, that costs at most {most} USD"), 2)
+    if told.sources:
+        page.add(words(f"sources: {_sources(told)}"), 2)
     for fact in told.unverified:
         page.add(words(f"not known: {fact}"), 2)
     page.add(words(f"valid until {told.valid_until:%Y-%m-%d %H:%M:%S %Z}; If-Match: {token}"), 2)
+
+
+def _sources(told: Estimate) -> str:
+    """Return each source with what comes from it: "price list (rate, billing)"."""
+    by_source: dict[str, list[str]] = {}
+    for what, source in told.sources.items():
+        by_source.setdefault(source, []).append(what)
+    return "; ".join(f"{source} ({', '.join(what)})" for source, what in by_source.items())
 
 
 def add_lines(page: Page, told: Estimate, indent: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -86,7 +86,8 @@ def _rows(
     rounding = Likely(*(bill.billed_s - bill.beyond_s for bill in bills))
     if any(rounding):
         least = f", at least {tariff.minimum_s.p50} s" if tariff.minimum_s.p50 else ""
-        yield "rounding", rounding, rounding, f"up to {tariff.increment_s.p50} s{least}"
+        told = with_source(f"up to {tariff.increment_s.p50} s{least}", tariff.sources)
+        yield "rounding", rounding, rounding, told
 
 
 def charged(rows: list[Row], rate: int, hosts: int) -> Iterator[Line]:
@@ -104,14 +105,19 @@ def charged(rows: list[Row], rate: int, hosts: int) -> Iterator[Line]:
 
 def how_started(needs: Needs, tariff: Tariff) -> str:
     """Return what a start consists of."""
-    start = tariff.start_s
+    start, source = tariff.start_s, tariff.sources.get("startup")
     takes = f", {start.p50} s (p90 {start.p90} s)" if any(start) else ""
-    said = [f"{tariff.startup_source}{takes}"]
+    said = [f"{tariff.startup_source}{takes}{f': {source}' if source else ''}"]
     if needs.image_mib:
         said.append(f"image of {needs.image_mib} MiB at {_per_second(tariff.pull.p50)}")
     if needs.restore_mib:
         said.append(f"restore of {needs.restore_mib} MiB at {_per_second(tariff.restore.p50)}")
     return "; ".join(said)
+
+
+def with_source(rounding: str, sources: Mapping[str, str]) -> str:
+    """Return how a bill is rounded, and who says so where that is told."""
+    return f"{rounding}: {sources['billing']}" if "billing" in sources else rounding
 
 
 def _per_second(rate: int) -> str:

@@ -65,6 +65,7 @@ def estimate(
         startup_teardown_usd=usd_of(start_end_charge(needs, tariff) * hosts),
         assembly_bound_usd=usd_of(assembly_bound(tariff, hosts)),
         unverified=tuple(unverified(run, tariff, running)),
+        sources=tariff.sources,
     )
 
 

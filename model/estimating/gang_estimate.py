@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from stowplan.model.decision import CostLine, Duration, Estimate, StartupTime
 from stowplan.model.decision import Span as Shown
-from stowplan.model.estimating.breakdown import Line, Row, charged, counted_in_words, how_started
+from stowplan.model.estimating.breakdown import (
+    Line,
+    Row,
+    charged,
+    counted_in_words,
+    how_started,
+    with_source,
+)
 from stowplan.model.estimating.duration import Likely, RunningTime
 from stowplan.model.estimating.estimate import HOLDS, at, unverified
 from stowplan.model.estimating.gang import (
@@ -65,6 +72,7 @@ def gang_estimate(run: Run, nodes: Sequence[Node], now: dt.datetime) -> Estimate
         startup_teardown_usd=usd_of(sum(map(_start_and_end, nodes, likely))),
         assembly_bound_usd=usd_of(bound_of_assembly(nodes)),
         unverified=_unverified(run, nodes, running),
+        sources=_sources(nodes),
     )
 
 
@@ -127,7 +135,17 @@ def _rows(
     paid = Likely(*(bill.beyond_s - bill.used_s for bill in bills))
     yield "already paid", paid, paid, "what of each node is paid already"
     rounding = Likely(*(bill.billed_s - bill.beyond_s for bill in bills))
-    yield "rounding", rounding, rounding, "each node up to its increment, at least its minimum"
+    told = with_source("each node up to its increment, at least its minimum", _sources(nodes))
+    yield "rounding", rounding, rounding, told
+
+
+def _sources(nodes: Sequence[Node]) -> Mapping[str, str]:
+    """Return where facts of the nodes come from: of each kind every source once."""
+    found: dict[str, dict[str, None]] = {}
+    for node in nodes:
+        for what, source in node.tariff.sources.items():
+            found.setdefault(what, {})[source] = None
+    return {what: "; ".join(sources) for what, sources in found.items()}
 
 
 def _hold(node: Node, likely: Parts) -> int:

@@ -57,10 +57,11 @@ class Tariff:
     starts: Starts = NEVER_TRIED
     expires_at: dt.datetime | None = None
     """When the price ends."""
-    rate_source: str = "owned"
     startup_source: str = "it is up"
     unknown: Mapping[str, str] = field(default_factory=dict)
     """The facts that aren't known, each with what is taken for it."""
+    sources: Mapping[str, str] = field(default_factory=dict)
+    """Who told its rate, how it bills, how it starts and how often it is taken back."""
 
     @property
     def start_s(self) -> Likely:
@@ -82,12 +83,10 @@ def machine_tariff(
     to `paid_until` it is paid for, and up to `billed_until` billed for other work.
     """
     paid = max(_seconds_until(machine.paid_until, now), _seconds_until(billed_until, now))
-    rate = micro_of(machine.rate_usd_per_hour)
     names = ("image pull rate", "restore rate")  # no machine says them
     return Tariff(
-        rate=rate,
+        rate=micro_of(machine.rate_usd_per_hour),
         paid_s=paid,
-        rate_source=f"rented at {machine.rate_usd_per_hour} USD an hour" if rate else "owned",
         unknown={name: _taken(name, ASSUMED[name]) for name in names},
     )
 
@@ -128,9 +127,9 @@ def offering_tariff(offering: Offering, now: dt.datetime, *, is_warm: bool = Fal
         interruptions=interruptions if offering.interruptible else None,
         starts=offering.starts,
         expires_at=ends,
-        rate_source=_rate_source(offering),
         startup_source="an idle instance" if is_warm else "a new instance",
         unknown=facts.unknown,
+        sources=_sources(offering),
     )
 
 
@@ -178,11 +177,16 @@ def _taken(name: str, likely: Likely) -> str:
     return f"{likely.p50 // scale} {unit} taken, at worst {likely.p90 // scale} {unit}"
 
 
-def _rate_source(offering: Offering) -> str:
-    price = offering.price
-    dated = f" of {price.as_of:%Y-%m-%d}" if price.as_of else ""
-    said = f" ({price.source}{dated})" if price.source else dated
-    return f"{offering.rate_usd_per_hour} USD an hour{said}"
+def _sources(offering: Offering) -> Mapping[str, str]:
+    price, reclaims = offering.price, offering.reclaims
+    dated = f"of {price.as_of:%Y-%m-%d}" if price.as_of else ""
+    told = {
+        "rate": " ".join(part for part in (price.source, dated) if part),
+        "billing": offering.billing.source,
+        "startup": offering.startup.source,
+        "reclaims": reclaims.source if offering.interruptible and reclaims else None,
+    }
+    return {what: source for what, source in told.items() if source}
 
 
 def _seconds_until(time: dt.datetime | None, now: dt.datetime) -> int:

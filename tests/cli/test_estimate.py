@@ -38,6 +38,18 @@ def test_json_is_the_estimate_with_its_token_and_nothing_else() -> None:
     assert rate_in(told["if_match"]) == 1_200_000
 
 
+def test_the_page_names_the_sources_each_with_what_comes_from_it(tmp_path: Path) -> None:
+    document = yaml.safe_load(Path(PROFILES).read_text(encoding="utf-8"))
+    for offering in document["fleet"]["offerings"]:
+        offering["price"] = {"source": "their page", "as_of": "2026-05-02T00:00:00Z"}
+        offering["billing"]["source"] = offering["startup"]["source"] = "terms"
+    path = tmp_path / "sourced.yaml"
+    path.write_text(yaml.safe_dump(document), encoding="utf-8")
+    said = estimate(str(path), "by-cost").stdout
+    assert "  sources: their page of 2026-05-02 (rate); terms (billing, startup)\n" in said
+    assert "sources" not in estimate(PROFILES, "by-cost").stdout
+
+
 def test_another_host_can_be_asked_for_also_by_the_name_of_an_instance() -> None:
     for host in ("fastest", "fastest#1"):
         told = json.loads(estimate(PROFILES, "by-cost", "--host", host, "-o", "json").stdout)

@@ -12,8 +12,11 @@ from stowplan.model.decision import Estimate
 from stowplan.model.estimating.breakdown import in_two_digits, lines
 from stowplan.model.estimating.duration import Likely, RunningTime, running_time
 from stowplan.model.estimating.estimate import UNKNOWN_TIME, estimate
+from stowplan.model.estimating.gang import Node
+from stowplan.model.estimating.gang_estimate import gang_estimate
 from stowplan.model.estimating.outlook import outlook
 from stowplan.model.estimating.tariff import Tariff
+from stowplan.model.fleet import Offering
 from stowplan.model.runs import Run
 from tests.hosts import NOW, asked, later, offering, runs, spans, tariffs, unknown_billing, work
 from tests.strategies import examples
@@ -260,6 +263,51 @@ def test_hosts_alike_cost_each_and_any_interruption_stops_all() -> None:
 
 
 TIMES = spans()
+
+
+SOURCED = {
+    "price": {"source": "list.csv", "as_of": "2026-05-02T00:00:00Z"},
+    "reclaims": {"per_hour": 0.1, "source": "their page"},
+}
+
+
+def sourced(**more: Any) -> Tariff:
+    usual = offering()
+    billing = usual.billing.model_copy(update={"increment_s": 3600, "source": "terms"})
+    startup = usual.startup.model_copy(update={"source": "measured"})
+    fields = usual.model_dump() | SOURCED | {"billing": billing, "startup": startup} | more
+    return asked(Offering.model_validate(fields))
+
+
+def test_an_estimate_names_where_the_facts_of_its_offering_come_from() -> None:
+    found = estimated(work(), sourced(interruptible=True))
+    assert found.sources == {
+        "rate": "list.csv of 2026-05-02", "billing": "terms", "startup": "measured",
+        "reclaims": "their page",
+    }  # fmt: skip
+    said = {line.what: line.source or "" for line in found.breakdown}
+    assert said["startup"].startswith("a new instance, 100 s (p90 200 s): measured; image")
+    assert said["rounding"] == "up to 3600 s: terms"
+    assert "their page" in said["redone work"]
+
+
+def test_what_nobody_says_the_source_of_is_not_in_it() -> None:
+    assert estimated(work(), asked(offering())).sources == {}
+    assert "reclaims" not in estimated(work(), sourced(interruptible=False)).sources
+    only_dated = sourced(price={"as_of": "2026-05-02T00:00:00Z"})
+    assert estimated(work(), only_dated).sources["rate"] == "of 2026-05-02"
+
+
+def test_of_several_nodes_every_source_is_named_once() -> None:
+    running = running_time(work(), None, (), 1.25)
+    other = sourced(price={"source": "other.csv"})
+    nodes = [Node(tariff, running) for tariff in (sourced(), other, sourced())]
+    found = gang_estimate(work(), nodes, NOW)
+    assert found.sources == {
+        "rate": "list.csv of 2026-05-02; other.csv", "billing": "terms", "startup": "measured",
+    }  # fmt: skip
+    said = {line.what: line.source or "" for line in found.breakdown}
+    assert said["rounding"].endswith("at least its minimum: terms")
 
 
 @examples(100)
