@@ -98,10 +98,14 @@ def _rules() -> str:
         text += f"\n## {rule.name}\n\n{_law(rule)}\n"
         if rule.why_not:
             text += f"\n- Of one host: {_said(rule.why_not)}\n"
+        if rule.why_uncut:
+            text += f"\n- Of the number of workers: {_said(rule.why_uncut)}\n"
         if rule.bars:
             text += f"\n- Of hosts, by their price: {_said(rule.bars)} {_said(rule.why_barred)}\n"
         if rule.allows:
             text += f"{_gap(rule.why_not)}- Of a run's machines together: {_said(rule.allows)}\n"
+        if rule.only_tightest:
+            text += f"\n- Of the rung of a run's machines: {_said(rule.only_tightest)}\n"
         if rule.post:
             gap = _gap(rule.why_not, rule.bars, rule.allows)
             text += f"{gap}- Of all together: {_said(rule.post)}\n"
@@ -115,7 +119,8 @@ def _gap(*before: object) -> str:
 
 def _law(rule: Rule) -> str:
     """Return the sentence with which the rule's module opens."""
-    side = rule.why_not or rule.bars or rule.allows or rule.post
+    side = rule.why_not or rule.why_uncut or rule.bars or rule.allows
+    side = side or rule.only_tightest or rule.post
     assert side
     module = inspect.getmodule(side)
     assert module

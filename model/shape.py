@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from stowplan.model.reasons import Code, Figure, Reason
 from stowplan.model.runs import Run
@@ -32,39 +31,30 @@ class Demand:
 
 
 def shapes_of(run: Run) -> tuple[Shape, ...] | Reason:
-    """Return the ways in which a run may be cut, or UNEVEN_SHAPE where there is none.
+    """Return the even cuts of a run over as many machines as it says, or UNEVEN_SHAPE: none is.
 
-    The fewest workers come first. An array's shape is that of one element.
+    The fewest workers come first. An array's shape is that of one element. The rules (min_nodes,
+    max_nodes, min_per_machine, per_node) may leave fewer.
     """
     if not run.array and run.node_selection.mode == "all":
         return (Shape(None, run.gpus.count, may_share=False),)
     counts = tuple(_counts(run))
     cuts = [count for count in counts if run.gpus.count % count == 0]
     if not cuts:
-        return _uneven(
+        return uneven(
             run,
             f"{run.gpus.count} GPUs don't divide evenly over {counts[0]} machines",
             machines=counts[0],
         )
     share = _may_share(run)
-    against = [_unlike(run, count) for count in cuts]
-    found = tuple(
-        Shape(count, run.gpus.count // count, share)
-        for count, why in zip(cuts, against, strict=True)
-        if why is None
-    )
-    if found:
-        return found
-    why = against[0]
-    assert why is not None
-    return _uneven(run, why.text, machines=cuts[0], **{why.field: why.figure})
+    return tuple(Shape(count, run.gpus.count // count, share) for count in cuts)
 
 
 def shape_over(run: Run, machines: int) -> Shape | Reason:
     """Return the shape of a run that is on every machine that could take it, and these are many."""
     if run.gpus.count and machines and run.gpus.count % machines:
         text = f"{run.gpus.count} GPUs don't divide evenly over the {machines} machines it may use"
-        return _uneven(run, text, machines=machines)
+        return uneven(run, text, machines=machines)
     return Shape(machines, run.gpus.count // max(1, machines), may_share=False)
 
 
@@ -103,34 +93,8 @@ def _may_share(run: Run) -> bool:
     return run.node_selection.mode == "any" and not any(bound)
 
 
-def _unlike(run: Run, tasks: int) -> _Against | None:
-    """Return what speaks against so many workers; None: nothing does."""
-    gpus, wanted = run.gpus.count, run.topology
-    each, least = gpus // tasks, run.gpus.min_per_machine
-    machines = "machine" if tasks == 1 else "machines"
-    cut = f"{gpus} GPUs over {tasks} {machines}" if gpus else f"{tasks} {machines}"
-    if wanted.min_nodes and tasks < wanted.min_nodes and not run.array:
-        return _Against("min_nodes", wanted.min_nodes, f"{cut}: fewer than min_nodes asks")
-    if wanted.max_nodes and tasks > wanted.max_nodes and not run.array:
-        return _Against("max_nodes", wanted.max_nodes, f"{cut}: more than max_nodes allows")
-    if gpus and least and each < least:
-        text = f"{cut} is {each} each, fewer than min_per_machine {least}"
-        return _Against("min_per_machine", least, text)
-    if gpus and run.gpus.policy == "per_node" and each & (each - 1):
-        text = f"{cut} is {each} each, not a power of two as policy per_node asks"
-        return _Against("gpus_each", each, text)
-    return None
-
-
-class _Against(NamedTuple):
-    """The field that speaks against a number of workers, what it says, and in words."""
-
-    field: str
-    figure: int
-    text: str
-
-
-def _uneven(run: Run, text: str, **numbers: Figure) -> Reason:
+def uneven(run: Run, text: str, **numbers: Figure) -> Reason:
+    """Return UNEVEN_SHAPE of a run, in words and numbers."""
     return Reason.of(Code.UNEVEN_SHAPE, text, gpus=run.gpus.count, **numbers)
 
 

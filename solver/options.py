@@ -68,7 +68,8 @@ class Options:
         key = (each.first, each.ask, buying)
         if key not in self._ways:
             rooms = self.rooms
-            best = self.tightest(each, buying=buying) if each.ask.is_patient else None
+            is_bound = self.only_tightest(each.ask)
+            best = self.tightest(each, buying=buying) if is_bound else None
             options = [
                 (ask, group)
                 for ask, group in self.all_of(each, buying=buying)
@@ -128,6 +129,10 @@ class Options:
             for rule in self.eligibility.rules
             if rule.allows is not None and rule.name != but
         )
+
+    def only_tightest(self, ask: Ask) -> bool:
+        """Whether some rule keeps a run to the tightest rung that it could ever get."""
+        return any(rule.only_tightest(ask) for rule in self.eligibility.rules if rule.only_tightest)
 
     def tightest(
         self, each: RunClass, empty: Rooms | None = None, *, buying: bool = False

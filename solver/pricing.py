@@ -14,7 +14,7 @@ from stowplan.model.estimating.duration import Likely, RunningTime
 from stowplan.model.estimating.estimate import estimate
 from stowplan.model.reasons import Reason
 from stowplan.model.runs import Profile, Run
-from stowplan.model.shape import Shape, shapes_of
+from stowplan.model.shape import Shape
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver.asks import Ask, Asked, RunClass, ask_of, classes_of
 from stowplan.solver.cycle import RULES
@@ -32,6 +32,7 @@ from stowplan.solver.money.purses import with_purses
 from stowplan.solver.options import Options
 from stowplan.solver.rooms import Rooms
 from stowplan.solver.settings import Settings
+from stowplan.solver.shapes import open_shapes
 
 
 class RankedHost(NamedTuple):
@@ -83,7 +84,7 @@ class Market:
         As if the run were alone: beside what runs already, and with all that budgets have left. Of
         a run that may have several workers, sets of hosts.
         """
-        shapes = shapes_of(run)
+        shapes = open_shapes(run, self.eligibility.rules)
         if isinstance(shapes, Reason):
             return shapes
         shape = shapes[0]

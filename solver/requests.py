@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from stowplan.model.holds import is_superseded
 from stowplan.model.reasons import Code, Reason
 from stowplan.model.runs import Profile, Run
-from stowplan.model.shape import Shape, shape_over, shapes_of
+from stowplan.model.shape import Shape, shape_over
 from stowplan.model.snapshot import Snapshot
 from stowplan.model.wording import nearest
 from stowplan.solver.asks import Ask, Asked, ask_of, waiting_elements
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.rooms import Rooms
+from stowplan.solver.shapes import open_shapes
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ def requests_of(snapshot: Snapshot, eligibility: Eligibility, profile: Profile) 
     for run in snapshot.runs:
         if not _asks(run, snapshot):
             continue
-        shapes = shapes_of(run)
+        shapes = open_shapes(run, eligibility.rules)
         if isinstance(shapes, Reason):
             refused[run.name] = shapes
             continue

@@ -12,6 +12,7 @@ from stowplan.solver.asks import Ask
 from stowplan.solver.hosts import Host
 from stowplan.solver.money.prices import Bools, Ints, Priced
 from stowplan.solver.program.linear import Row
+from stowplan.solver.shapes import Against, Cut
 
 if TYPE_CHECKING:
     from stowplan.solver.choices import Choices
@@ -21,7 +22,9 @@ type WhyNot = Callable[[Ask, Host, Room], Reason | None]
 type Bars = Callable[[Ask, Priced], Bools]
 type WhyBarred = Callable[[Ask, Priced, int], Reason]
 type Figure = Callable[[Priced], Ints]
+type WhyUncut = Callable[[Cut], Against | None]
 type Allows = Callable[[Ask, Group], bool]
+type OnlyTightest = Callable[[Ask], bool]
 type Post = Callable[[Choices], Iterable[Row]]
 
 
@@ -31,8 +34,12 @@ class Rule(NamedTuple):
     name: str
     why_not: WhyNot | None
     """Why this host, with this much room, can't take one worker that asks this; None: it can."""
+    why_uncut: WhyUncut | None
+    """Why a run can't be cut into so many workers; None: it can."""
     allows: Allows | None
     """Whether all workers of a run of several may be on a group of machines."""
+    only_tightest: OnlyTightest | None
+    """Whether a run is on the tightest rung that it could ever get, or waits."""
     post: Post | None
     """The rows that hold over all that is placed together."""
     reads_room: bool
@@ -63,7 +70,9 @@ def rule(module: ModuleType, *, cost: int | None = None) -> Rule:
     return Rule(
         name=module.__name__.rpartition(".")[2],
         why_not=getattr(module, "why_not", None),
+        why_uncut=getattr(module, "why_uncut", None),
         allows=getattr(module, "allows", None),
+        only_tightest=getattr(module, "only_tightest", None),
         post=getattr(module, "post", None),
         reads_room=getattr(module, "READS_ROOM", False),
         asked_by=getattr(module, "ASKED_BY", None),

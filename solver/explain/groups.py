@@ -44,7 +44,7 @@ class Groups:
 
     def place(self, rooms: Rooms, *, at_once: bool = True) -> tuple[Ask, Group | None] | None:
         """Return the best shape and group in which a run fits, alone, with this much room."""
-        tightest = self.tightest if at_once and self.each.ask.is_patient else None
+        tightest = self.tightest if at_once and self._only_tightest else None
         return next(
             (
                 (ask, group)
@@ -60,13 +60,17 @@ class Groups:
         return self.options.all_of(self.each, buying=True)
 
     @cached_property
+    def _only_tightest(self) -> bool:
+        return self.options.only_tightest(self.each.ask)
+
+    @cached_property
     def tightest(self) -> int | None:
         """The tightest rung that a run could ever get."""
         return self.options.tightest(self.each, buying=True)
 
     def patience(self) -> Reason | None:
         """PATIENCE where it would fit on a rung that it doesn't take yet."""
-        if not self.each.ask.is_patient or self.fits(self.situation.rooms_left):
+        if not self._only_tightest or self.fits(self.situation.rooms_left):
             return None
         found = self.place(self.situation.rooms_left, at_once=False)
         if found is None or self.tightest is None:

@@ -4,7 +4,7 @@ import pytest
 
 from stowplan.solver.cycle import RULES
 from stowplan.solver.rule import rule
-from stowplan.solver.rules import cpu, keep_within, quota, state
+from stowplan.solver.rules import cpu, keep_within, min_nodes, patience, quota, state
 
 
 def test_a_rule_is_named_as_its_module_and_has_the_sides_that_it_gives() -> None:
@@ -15,11 +15,22 @@ def test_a_rule_is_named_as_its_module_and_has_the_sides_that_it_gives() -> None
     assert (one.reads_room, one.cost) == (False, None)
     assert (other.name, other.why_not, other.post) == ("quota", None, quota.post)
     assert (both.allows, group.allows, group.asked_by) == (None, keep_within.allows, "keep_within")
+    cut, rung = rule(min_nodes), rule(patience)
+    assert (cut.why_uncut, cut.only_tightest) == (min_nodes.why_uncut, None)
+    assert (rung.why_uncut, rung.only_tightest) == (None, patience.only_tightest)
 
 
 COSTS = {
-    10: {"spread", "keep_within", "min_gbps"},
-    12: {"interconnect", "machines", "scope", "transport"},
+    10: {"spread", "keep_within", "min_gbps", "patience"},
+    12: {
+        "interconnect",
+        "machines",
+        "scope",
+        "transport",
+        "max_nodes",
+        "min_nodes",
+        "min_per_machine",
+    },
     14: {"names", "match_labels", "pinned_ids", "min_memory_gb"},
     15: {"models", "vendor"},
     16: {"healthy_only"},
@@ -29,7 +40,7 @@ COSTS = {
     32: {"pools", "reservation", "reserved_for"},
     40: {"accepting", "denied", "max_accelerators"},
     50: {"cpu", "memory", "room"},
-    None: {"state", "freshness", "pressure", "capabilities", "drives", "one_site"},
+    None: {"state", "freshness", "pressure", "capabilities", "drives", "one_site", "per_node"},
 }
 """What it costs to loosen a rule (None: it never is), as the repairs of waiting runs are told."""
 

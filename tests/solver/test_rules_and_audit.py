@@ -180,14 +180,14 @@ ON_MACHINES = {rule.name for rule in RULES if rule.why_not} - {"machines", "keep
 """Rules that refuse a single worker a machine: `machines` refuses only offerings."""
 
 
-OF_OPTIONS = {"max_nodes", "min_nodes", "min_per_machine", "patience"}
-"""What bounds the shapes and groups that are open to a run at all: no rule posts it."""
+OF_ANOTHER = {"per_node"}
+"""A rule whose breach the audit names `machines`, as any other number of workers."""
 
 
 def test_every_rule_has_an_audit_of_its_name() -> None:
     audits = {check.__module__.rpartition(".")[2] for check in CHECKS}
     told = {"holds", "outcomes", "value", "estimate", "ladder", "access", "account"}
-    assert {rule.name for rule in RULES} == audits - told - OF_OPTIONS
+    assert {rule.name for rule in RULES} - OF_ANOTHER == audits - told
 
 
 @examples(100)
