@@ -8,7 +8,7 @@ only this: of workers that ask the same it doesn't matter which is where.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple
@@ -129,7 +129,9 @@ def picks(snapshot: Snapshot, run_name: str) -> set[Place]:
     within = alone(snapshot, run_name)
     if not all(place.is_offering for place in within):
         raise ValueError("machines are ordered by points, too")
-    ranks = {place: (has_failed(snapshot, place), *own_order(prices, place)) for place in within}
+    ranks = {
+        place: (has_failed(snapshot, place), *own_order(prices, place).values()) for place in within
+    }
     return {place for place in within if ranks[place] == min(ranks.values())}
 
 
@@ -144,16 +146,30 @@ def has_failed(snapshot: Snapshot, place: Place) -> bool:
     return (snapshot.now - failed).total_seconds() <= snapshot.policy.bands.recent_failure_s
 
 
-def own_order(prices: Prices, place: Place) -> tuple[Fraction, ...]:
-    """What the profile goes by within the band, after all else: the less the better."""
+OWN = ("cost", "health", "start", "warm", "fit", "warm at last", "price")
+"""What profiles go by within the band, after all else, one after the other."""
+
+
+def own_order(prices: Prices, place: Place) -> dict[str, Fraction]:
+    """What the profile goes by of those: the less the better."""
     quote = prices.quotes[place]
     match prices.profile:
         case "balanced":
-            return (-_health(quote), _start_s(prices, quote), -_fit(prices, quote), _cold(place))
+            return {
+                "health": -_health(quote),
+                "start": _start_s(prices, quote),
+                "fit": -_fit(prices, quote),
+                "warm at last": _cold(place),
+                "price": Fraction(quote.seen.ranked_rate),
+            }
         case "cost":
-            return (_cold(place), -_fit(prices, quote))
+            return {
+                "warm": _cold(place),
+                "fit": -_fit(prices, quote),
+                "price": Fraction(quote.risked),
+            }
         case _:
-            return ()
+            return {"cost": Fraction(quote.risked)}
 
 
 def _health(quote: Quote) -> Fraction:
@@ -346,8 +362,7 @@ class Cycle:
         """What the stages after value go by, one after the other: the less the better.
 
         Several arrays alike are looked at no further than points: how they spread isn't decided.
-        What the profiles prefer is looked at where there are no machines, and one profile alone
-        that prefers anything.
+        What the profiles prefer is looked at where there are no machines.
         """
         machines = self.snapshot.fleet.machines
         loads = [(each, self.load(assignment, Place(each.name))) for each in machines]
@@ -371,10 +386,11 @@ class Cycle:
         )
         if len({key for _, key in arrays}) < len(arrays):
             return tuple(map(Fraction, shared[:3]))
-        profiles = {prices.profile for prices, _ in seats}
-        if machines or {"balanced", "cost"} <= profiles:
+        if machines:
             return tuple(map(Fraction, shared))
-        return (*map(Fraction, shared), *_sums([own_order(*seat) for seat in seats]))
+        own = [own_order(*seat) for seat in seats]
+        sums = (sum((each.get(name, Fraction(0)) for each in own), Fraction(0)) for name in OWN)
+        return (*map(Fraction, shared), *sums)
 
     def is_well_ordered(self, references: Assignment, finals: Assignment) -> bool:
         """Whether nothing within the bands of these references is better in that order."""
@@ -399,11 +415,3 @@ def _alike(run: Run) -> str:
 def _class(run: Run) -> str:
     """The same for runs that ask the same, whenever they came."""
     return _alike(run.model_copy(update={"submitted_at": None}))
-
-
-def _sums(orders: Sequence[tuple[Fraction, ...]]) -> tuple[Fraction, ...]:
-    longest = max(map(len, orders), default=0)
-    return tuple(
-        sum((order[index] for order in orders if len(order) > index), Fraction(0))
-        for index in range(longest)
-    )

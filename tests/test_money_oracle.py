@@ -13,7 +13,7 @@ from stowplan.model.estimating.token import token_of
 from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
 from tests.build import after, altered, decided, machine, market, offering, run, running, wants
-from tests.money_oracle import Score, alone, best_value, money_lies, picks, value_of
+from tests.money_oracle import Cycle, Score, alone, best_value, money_lies, picks, value_of
 from tests.witness.offerings import shortcomings
 from tests.witness.prices import Place, Prices
 
@@ -233,6 +233,39 @@ class TestPicks:
         small, large = offering("small", gpus=4), offering("large", warm=1)
         there = market(small, large, runs=[wants("r", 2, profile="cost")])
         assert picks(there, "r") == {Place("large", True, True)}
+
+    @pytest.mark.parametrize("profile", ["balanced", "cost"])
+    def test_the_cheaper_of_hosts_alike_within_the_band_is_taken_at_last(
+        self, profile: str
+    ) -> None:
+        asked = [wants("r", profile=profile)]
+        there = market(offering("a", "1.02"), offering("b"), runs=asked)
+        assert picks(there, "r") == cold("b")
+        # By what comes before, the dearer one is better.
+        there = market(offering("a", "1.02", gpus=4), offering("b"), runs=asked)
+        assert picks(there, "r") == cold("a")
+
+    def test_cost_goes_by_the_cost_and_balanced_by_the_rate(self) -> None:
+        # Of an hour's work: `b` is billed 1.01 h at 1 USD, `a` one at 1.005.
+        rounded = {"billing": {"increment_s": 3636, "minimum_s": 0, "starts": "creation"}}
+        both = [offering("a", "1.005"), offering("b", **rounded)]
+        for profile, best in (("cost", "a"), ("balanced", "b")):
+            there = market(*both, runs=[wants("r", profile=profile)])
+            assert picks(there, "r") == cold(best)
+
+    def test_profiles_together_are_each_looked_at_by_its_own(self) -> None:
+        # The last of two instances alike: by warmth for one, by the rate for the other.
+        there = market(
+            offering("a", "1.01", available=2),
+            offering("b", available=2),
+            runs=[wants("r"), wants("s", profile="cost")],
+        )
+        cycle = Cycle(there)
+        dear, cheap = Place("a", True), Place("b", True)
+        best = (cheap, cheap)
+        assert cycle.is_well_ordered(best, best)
+        for worse in ((dear, cheap), (cheap, dear), (dear, dear)):
+            assert not cycle.is_well_ordered(best, worse)
 
 
 class TestShortcomings:
