@@ -247,7 +247,7 @@ class TestPicks:
 
     def test_cost_goes_by_the_cost_and_balanced_by_the_rate(self) -> None:
         # Of an hour's work: `b` is billed 1.01 h at 1 USD, `a` one at 1.005.
-        rounded = {"billing": {"increment_s": 3636, "minimum_s": 0, "starts": "creation"}}
+        rounded: Document = {"billing": {"increment_s": 3636, "minimum_s": 0, "starts": "creation"}}
         both = [offering("a", "1.005"), offering("b", **rounded)]
         for profile, best in (("cost", "a"), ("balanced", "b")):
             there = market(*both, runs=[wants("r", profile=profile)])
