@@ -14,6 +14,7 @@ from stowplan.solver.chain import Chain
 from stowplan.solver.choices import Choices
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.grid import Grid
+from stowplan.solver.large.bounds import Lead
 from stowplan.solver.large.buying import Buying
 from stowplan.solver.large.cellwise import Cellwise
 from stowplan.solver.large.gangs import Gangwise
@@ -34,6 +35,10 @@ OFFERS_SEARCHED_WHOLE = 60_000
 
 OPTIONS_SEARCHED_WHOLE = 8_000
 """And those of runs that may be cut in several ways, or be on several groups of machines."""
+
+
+LED = 200
+"""And past so many it is looked for first what starts, with hosts taken together."""
 
 
 class Solved(NamedTuple):
@@ -59,7 +64,10 @@ def solve_stages(
         return Solved(*Gangwise(classes, options, limits, chain).solved())
     if any(each.deal for each in grid.classes) and not _is_searched_whole(pruned(grid)):
         grid, is_whole = Grid(options.of(classes), eligibility, eligibility.hosts), False
-    layout = _placed(grid, limits, chain)
+    lead = None
+    if extent > LED and not any(each.deal for each in grid.classes):
+        lead = Gangwise(classes, options, limits, chain).lead(grid)
+    layout = _placed(grid, limits, chain, lead)
     if is_whole:
         return Solved(layout, grid)
     return Solved(*Buying(classes, options, limits, chain, layout, grid, found.of_gangs).done())
@@ -79,7 +87,7 @@ def _ordinary(grid: Grid) -> int:
     )
 
 
-def _placed(grid: Grid, limits: Limits, chain: Chain) -> Layout:
+def _placed(grid: Grid, limits: Limits, chain: Chain, lead: Lead | None = None) -> Layout:
     needed = pruned(grid)
     refuse_vast(needed)
     refuse_vast_sums(needed)
@@ -88,5 +96,5 @@ def _placed(grid: Grid, limits: Limits, chain: Chain) -> Layout:
         choices = Choices(needed, limits, apart(needed, needed.used), signatures(needed))
         most = SEARCHED_WHOLE + offered
         if needed.siblings or len(choices.program.upper) <= most:
-            return Whole.solved(choices, chain)
+            return Whole.solved(choices, chain, lead)
     return Cellwise(needed, limits, chain).solved()

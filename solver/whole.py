@@ -7,7 +7,7 @@ them most is found; likewise the fewest GPUs at risk, and the most points.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from stowplan.solver import climbing, points, ties
 from stowplan.solver.bound import most_weight, weight
@@ -16,6 +16,7 @@ from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import fill, greedy
 from stowplan.solver.hosts import Host
+from stowplan.solver.large.bounds import OF_CEILING, Ceilings, Lead
 from stowplan.solver.layout import Layout, References
 from stowplan.solver.money.bands import banded, rows, standings
 from stowplan.solver.money.profiles import (
@@ -51,10 +52,12 @@ class Whole:
     fixed: dict[int, int] = field(default_factory=dict)
     rows: list[Row] = field(default_factory=list)
     references: References = ()
+    ceilings: Ceilings | None = None
+    """Bounds on what starts, where it was looked for with hosts taken together."""
 
     @classmethod
-    def solved(cls, choices: Choices, chain: Chain) -> Layout:
-        """Return the layout after all stages.
+    def solved(cls, choices: Choices, chain: Chain, lead: Lead | None = None) -> Layout:
+        """Return the layout after all stages; `lead` is what was found before.
 
         Where hosts cost something, the value stage comes next to place; what is placed is settled
         with it.
@@ -64,7 +67,10 @@ class Whole:
             for tier in sorted({each.ask.priority for each in choices.classes}, reverse=True)
         )
         first = greedy(choices, lambda layout: layout.weights() == most)
+        if lead is not None and lead.layout.weights() >= first.weights():
+            first = lead.layout.over(choices.grid)
         whole = cls(choices, chain, values_of(choices, first))
+        whole.ceilings = None if lead is None else lead.ceilings
         whole.place()
         is_priced = any(each is not None for each in choices.grid.appraisals)
         if is_priced:
@@ -109,10 +115,14 @@ class Whole:
         """Place the most weight, tier after tier; one entry in the account for all tiers."""
         chain, choices = self.chain, self.choices
         chain.measure(choices.program)
-        sum_of = Tally("place")
+        sum_of, above = Tally("place"), dict[int, int]()
         for tier in sorted({each.ask.priority for each in choices.classes}, reverse=True):
             goal = Goal(weight(choices, tier), maximise=True)
             value, bound = goal.terms.at(self.values), most_weight(choices, tier)
+            if value < bound and self.ceilings is not None and not chain.is_over():
+                limits = chain.limits("place", 0, sum_of.deterministic)
+                brief = replace(limits, deterministic=limits.deterministic * OF_CEILING)
+                bound = min(bound, self.ceilings.bound(tier, above, brief))
             if value < bound and chain.is_over():
                 sum_of.proven = False
             elif value < bound:
@@ -121,6 +131,7 @@ class Whole:
                 sum_of.add(found)
                 self._make_room_for_more()
                 value, bound = goal.terms.at(self.values), found.bound
+            above[tier] = value
             sum_of.objective += value
             sum_of.bound += bound
             if goal.terms:

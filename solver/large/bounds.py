@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from stowplan.solver.bound import most_weight, weight
 from stowplan.solver.choices import Choices
 from stowplan.solver.layout import Layout
 from stowplan.solver.program.linear import Goal, Row
 from stowplan.solver.program.relaxed import relaxed
+from stowplan.solver.program.search import Limits as SearchLimits
+from stowplan.solver.program.search import search
 from stowplan.solver.values import values_of
+
+OF_CEILING = 0.1
+"""The share of the stage's time for one bound over cells by search."""
 
 type Started = Sequence[Sequence[int]]
 """How many runs start, by class and cohort."""
@@ -107,3 +113,41 @@ def least_at_risk(choices: Choices, layout: Layout) -> int:
     fixed, values = choices.fixed(layout.started), values_of(choices, layout)
     rows = tuple(choices.settled(layout.started))
     return relaxed(choices.program, goal, values, fixed, 0, rows).bound
+
+
+@dataclass(frozen=True)
+class Lead:
+    """What a search may begin with: a layout, and bounds of a program that takes hosts together."""
+
+    layout: Layout
+    """Over the grid that is searched."""
+    ceilings: Ceilings
+
+
+@dataclass(frozen=True)
+class Ceilings:
+    """Bounds on the weight of each tier, whatever starts above it so long as it weighs as much."""
+
+    choices: Choices
+    """The program, over cells."""
+    known: Layout
+    """A layout over its grid."""
+
+    def bound(self, tier: int, above: Mapping[int, int], limits: SearchLimits) -> int:
+        """Return the most that a tier could weigh where those above weigh what is given."""
+        choices, program = self.choices, self.choices.program
+        goal = Goal(weight(choices, tier), maximise=True)
+        rows = tuple(weight(choices, higher) >= least for higher, least in above.items())
+        trivial = most_weight(choices, tier)
+        bound = relaxed(program, goal, [0] * len(program.upper), {}, trivial, rows).bound
+        hint = values_of(choices, self.known)
+        if goal.terms.at(hint) == bound or any(not holds(row, hint) for row in rows):
+            return bound
+        found = search(program, goal, hint, limits, trivial=bound, also=rows)
+        return min(bound, found.bound)
+
+
+def holds(row: Row, values: Sequence[int]) -> bool:
+    """Whether values keep a row."""
+    at = sum(value * values[column] for column, value in row.terms.items())
+    return row.low <= at <= row.high

@@ -20,7 +20,7 @@ from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
 from stowplan.solver.grid import Grid
-from stowplan.solver.large.bounds import Bounds, least_at_risk
+from stowplan.solver.large.bounds import OF_CEILING, Bounds, Ceilings, Lead, least_at_risk
 from stowplan.solver.large.buying import Buying
 from stowplan.solver.large.cellwise import Cellwise
 from stowplan.solver.large.overcells import program_over_cells, values_over_cells
@@ -58,6 +58,31 @@ class Gangwise:
             self.classes, self.options, self.limits, self.chain, after, layout.grid
         ).done()
 
+    def lead(self, grid: Grid) -> Lead:
+        """Return what is found by turns, over a grid of all options, with bounds over cells.
+
+        The account of that is left out of the chain's.
+        """
+        own = replace(self, chain=replace(self.chain, stages=[], logs=[], cut=None))
+        return own._lead(grid)
+
+    def _lead(self, grid: Grid) -> Lead:
+        spin = self._placed()
+        counts, _ = _counted(self._choices, spin.built.layout.started)
+        built = self._wheel.tighter(spin, counts)
+        places = {
+            (each.first, each.ask, id(each.group) if each.group else None): index
+            for index, each in enumerate(grid.classes)
+        }
+        layout = Layout(grid)
+        for berth in built.berths:
+            index = places[
+                berth.turn.each.first, berth.ask, id(berth.group) if berth.group else None
+            ]
+            berth.seat(layout, index)
+        built.seat_singles(layout)
+        return Lead(layout, Ceilings(self._choices, built.layout))
+
     @cached_property
     def _choices(self) -> Choices:
         """The program over cells, with options as wide as whole sites."""
@@ -91,11 +116,30 @@ class Gangwise:
                 spin = max(spin, other, key=standing)
             self._report("place, in turn", spin.built, bounds, tally)
             is_near = bounds.is_near(spin.built.layout, chain.settings.gap)
+        if not is_near and not chain.is_over():
+            is_near = self._is_proven(spin.built.layout, tally)
         tally.proven = is_near
         if not is_near:
             chain.cut = chain.cut or "deterministic_time"
         chain.stages.append(tally.stage())
         return spin
+
+    def _is_proven(self, layout: Layout, tally: Tally) -> bool:
+        """Whether the search for a bound over cells shows that a layout is within the gap."""
+        gap = self.chain.settings.gap
+        ceilings, above = Ceilings(self._choices, layout), dict[int, int]()
+        limits = self.chain.limits("place", gap, tally.deterministic)
+        each = replace(limits, deterministic=limits.deterministic * OF_CEILING)
+        missing = most = 0
+        is_near = True
+        tiers = sorted({own.ask.priority for own in self._choices.classes}, reverse=True)
+        for tier, own in zip(tiers, layout.weights(), strict=True):
+            bound = max(own, ceilings.bound(tier, above, each))
+            above[tier] = own
+            missing, most = missing + bound - own, most + bound
+            is_near = is_near and missing <= gap * most
+        tally.bound = min(tally.bound, most)
+        return is_near
 
     def _report(self, title: str, built: Built, bounds: Bounds, tally: Tally) -> None:
         tally.objective = sum(built.layout.weights())
@@ -120,23 +164,8 @@ class Gangwise:
         layout = Layout(Grid(classes, eligibility, eligibility.hosts))
         for berth in built.berths:
             key = (berth.turn.each.first, berth.ask, id(berth.group) if berth.group else None)
-            index = places[key]
-            for host, workers in zip(berth.hosts.tolist(), berth.workers.tolist(), strict=True):
-                layout.set(index, host, layout.there[host].get(index, 0) + workers)
-            layout.started[index][berth.turn.cohort] += 1
-        wide = built.layout.grid
-        place_of = {each.name: index for index, each in enumerate(classes)}
-        own = {
-            index: place_of[each.name]
-            for index, each in enumerate(wide.classes)
-            if each.option is None
-        }
-        for host, there in enumerate(built.layout.there):
-            for index, workers in there.items():
-                if index in own:
-                    layout.set(own[index], host, workers)
-        for index, place in own.items():
-            layout.started[place] = list(built.layout.started[index])
+            berth.seat(layout, places[key])
+        built.seat_singles(layout)
         return layout
 
 

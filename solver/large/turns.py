@@ -120,6 +120,12 @@ class Berth(NamedTuple):
         """How many rungs it is below a single machine."""
         return rung_of(self.group) - 1
 
+    def seat(self, layout: Layout, index: int) -> None:
+        """Start it in another layout, in the option at this place of its grid."""
+        for host, workers in zip(self.hosts.tolist(), self.workers.tolist(), strict=True):
+            layout.set(index, host, layout.there[host].get(index, 0) + workers)
+        layout.started[index][self.turn.cohort] += 1
+
 
 @dataclass
 class Built:
@@ -129,6 +135,21 @@ class Built:
     berths: list[Berth] = field(default_factory=list)
     missing: dict[tuple[str, int], int] = field(default_factory=dict)
     """How many, by the key of their turn."""
+
+    def seat_singles(self, layout: Layout) -> None:
+        """Start all runs that have one worker in another layout too, over a grid of its own."""
+        place_of = {each.name: place for place, each in enumerate(layout.grid.classes)}
+        own = {
+            index: place_of[each.name]
+            for index, each in enumerate(self.layout.grid.classes)
+            if each.option is None
+        }
+        for host, there in enumerate(self.layout.there):
+            for index, workers in there.items():
+                if index in own:
+                    layout.set(own[index], host, workers)
+        for index, place in own.items():
+            layout.started[place] = list(self.layout.started[index])
 
     def standing(self) -> Standing:
         """Return what makes one better than another: weights, then low rungs, few machines, little

@@ -77,6 +77,28 @@ def test_what_it_says_is_true_on_many_snapshots(s: Snapshot) -> None:
     _is_true(s)
 
 
+@examples(60)
+@given(gang_snapshots())
+def test_a_search_that_is_led_comes_to_the_best_and_proves_it(s: Snapshot) -> None:
+    note(s.model_dump_json(by_alias=True, exclude_defaults=True))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stages, "LED", -1)
+        decision = solve(s)
+    assert audit(s, decision) == ()
+    assert figures(s, decision)[:2] == best(s)[:2]
+    assert decision.solver.stages[0].status == "OPTIMAL"
+
+
+def test_what_no_shape_can_better_is_proven_at_once() -> None:
+    # 1,600 GPUs, and 720 + 840 = 1,560 is the largest sum of 720, 840 and 48 within them.
+    machines = [machine(f"m{number}", 8) for number in range(200)]
+    runs = [run(name, gpus, topology={}) for name, gpus in (("a", 720), ("b", 840), ("c", 48))]
+    decision = solve(snapshot(machines, runs))
+    place = decision.solver.stages[0]
+    assert (place.objective, place.bound, place.status) == (8 * 1560, 8 * 1560, "OPTIMAL")
+    assert place.deterministic < 1
+
+
 def test_the_tightest_group_is_found_by_an_earlier_turn() -> None:
     # In line, a takes the rack that b alone needs: b is kept within a rack, a is not.
     machines = [
