@@ -184,7 +184,10 @@ def _start_s(prices: Prices, quote: Quote) -> Fraction:
 
 
 def _fit(prices: Prices, quote: Quote) -> Fraction:
-    """The share of an instance's GPUs that the worker uses."""
+    """The share that the worker uses of an instance's GPUs; of its cores where it has none."""
+    if not gpus_each(prices.run):
+        cores = as_written(quote.host.cpu_cores)
+        return as_written(prices.run.cpu_cores) / cores if cores else Fraction(0)
     card = quote.host.accelerator if isinstance(quote.host, Offering) else None
     return Fraction(gpus_each(prices.run), card.count) if card and card.count else Fraction(0)
 

@@ -253,6 +253,11 @@ class TestPicks:
             there = market(*both, runs=[wants("r", profile=profile)])
             assert picks(there, "r") == cold(best)
 
+    def test_work_without_gpus_fits_by_its_cores(self) -> None:
+        asked = run("r", cpu_cores=1, expected_duration_s=3600, placement={"profile": "cost"})
+        there = market(offering("a", "1.02", cpu_cores=2), offering("b"), runs=[asked])
+        assert picks(there, "r") == cold("a")
+
     def test_profiles_together_are_each_looked_at_by_its_own(self) -> None:
         # The last of two instances alike: by warmth for one, by the rate for the other.
         there = market(
