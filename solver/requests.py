@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from stowplan.model.holds import is_superseded
 from stowplan.model.reasons import Code, Reason
 from stowplan.model.runs import Profile, Run
-from stowplan.model.shape import Shape, shape_over
+from stowplan.model.shape import Shape
 from stowplan.model.snapshot import Snapshot
 from stowplan.model.wording import nearest
 from stowplan.solver.asks import Ask, Asked, ask_of, waiting_elements
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.rooms import Rooms
-from stowplan.solver.shapes import open_shapes
+from stowplan.solver.shapes import open_shape_over, open_shapes
 
 
 @dataclass(frozen=True)
@@ -48,9 +48,8 @@ def requests_of(snapshot: Snapshot, eligibility: Eligibility, profile: Profile) 
         ways = tuple(ask(shape) for shape in shapes)
         reason = _unknown_name(run, snapshot) or _no_pool(ways[0], snapshot, eligibility)
         if not reason and ways[0].tasks is None:
-            shape = shape_over(
-                run, _everywhere(ask(_ONE_GPU if run.gpus.count else shapes[0]), empty)
-            )
+            one = Shape(1, min(1, run.gpus.count), may_share=False)
+            shape = open_shape_over(run, _everywhere(ask(one), empty), eligibility.rules)
             if isinstance(shape, Reason):
                 reason = shape
             else:
@@ -62,11 +61,12 @@ def requests_of(snapshot: Snapshot, eligibility: Eligibility, profile: Profile) 
     return Requests(asked, refused)
 
 
-_ONE_GPU = Shape(1, 1, may_share=False)
-
-
 def _everywhere(ask: Ask, empty: Rooms) -> int:
-    """Return on how many machines a worker could be that asks this, were they empty."""
+    """Return on how many machines a run of one worker could be that asks this, were they empty.
+
+    What binds several workers together keeps none of them out: a machine that isn't labelled as
+    `spread` asks is one of those that the run asks for, and the run waits for its label.
+    """
     slots = empty.slots(ask)
     return sum(
         bool(slots[host.place]) and not host.offering for host in empty.eligibility.listed(ask)

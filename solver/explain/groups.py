@@ -190,6 +190,10 @@ class Groups:
         for place in unknown.tolist():  # all of them in one that nobody has named yet
             site = getattr(hosts[place].spot, "site", None)
             sites[site] = sites.get(site, 0) + int(free[place])
+        named = np.nonzero((free > 0) & (self._has(ask, np.arange(len(hosts))) > 0))[0].tolist()
+        for place in named:  # or in one that has a single machine so far, and so is no group
+            if (site := getattr(hosts[place].spot, "site", None)) in sites:
+                most = max(most, sites[site] + int(free[place]))
         return max(most, *sites.values())
 
     def _has(self, ask: Ask, hosts: Ints) -> Ints:

@@ -6,8 +6,8 @@ from stowplan.solver.shapes import Against, Cut
 
 
 def why_uncut(cut: Cut) -> Against | None:
-    """UNEVEN_SHAPE where workers > max_nodes; an element of an array has no nodes to bound."""
+    """UNEVEN_SHAPE where workers > max_nodes."""
     most = cut.run.topology.max_nodes
-    if most is None or cut.run.array or cut.tasks <= most:
+    if most is None or cut.tasks <= most:
         return None
-    return Against("max_nodes", most, f"{cut.words}: more than max_nodes allows")
+    return Against("max_nodes", most, f"{cut.words}: more than max_nodes {most}")

@@ -6,8 +6,12 @@ from stowplan.solver.shapes import Against, Cut
 
 
 def why_uncut(cut: Cut) -> Against | None:
-    """UNEVEN_SHAPE where workers < min_nodes; an element of an array has no nodes to bound."""
+    """UNEVEN_SHAPE where workers < min_nodes."""
     least = cut.run.topology.min_nodes
-    if least is None or cut.run.array or cut.tasks >= least:
+    if least is None or cut.tasks >= least:
         return None
-    return Against("min_nodes", least, f"{cut.words}: fewer than min_nodes asks")
+    run, chosen = cut.run, cut.run.node_selection
+    is_told = run.gpus.count or run.machines or chosen.count or chosen.names
+    is_one = not is_told and chosen.mode != "all"
+    why = "; a run without GPUs has one worker unless machines says more" if is_one else ""
+    return Against("min_nodes", least, f"{cut.words}: fewer than min_nodes {least}{why}")

@@ -69,11 +69,6 @@ ALL_CUTS_OF_16 = [(1, 16), (2, 8), (4, 4), (8, 2), (16, 1)]
             [(None, 16)],
             id="all machines, not bounded",
         ),
-        pytest.param(
-            {"array": {"size": 2}, "topology": {"min_nodes": 2, "max_nodes": 3}},
-            [(1, 16)],
-            id="an element has no nodes to bound",
-        ),
     ],
 )
 def test_every_even_cut_that_the_rules_leave_is_open(
@@ -113,18 +108,31 @@ def test_a_shape_that_a_bound_rules_out_is_refused_with_the_bound(
         ),
         (
             {"gpus": {"count": 12, "policy": "per_node"}, "topology": {"max_nodes": 2}},
-            {"gpus": 12, "machines": 1, "gpus_each": 12},
-            "12 GPUs over 1 machine is 12 each, not a power of two as policy per_node asks",
+            {"gpus": 12, "machines": 1, "gpus_each": 12, "max_nodes": 2},
+            "12 GPUs over 1 machine is 12 each, not a power of two as policy per_node asks; "
+            "12 GPUs over 3 machines: more than max_nodes 2",
         ),
         (
             {"topology": {"min_nodes": 2}},
             {"gpus": 0, "machines": 1, "min_nodes": 2},
-            "1 machine: fewer than min_nodes asks",
+            "1 machine: fewer than min_nodes 2; "
+            "a run without GPUs has one worker unless machines says more",
         ),
         (
             {"node_selection": {"count": 5}, "topology": {"max_nodes": 4}},
             {"gpus": 0, "machines": 5, "max_nodes": 4},
-            "5 machines: more than max_nodes allows",
+            "5 machines: more than max_nodes 4",
+        ),
+        (
+            {"gpus": {"count": 7}, "topology": {"min_nodes": 2, "max_nodes": 6}},
+            {"gpus": 7, "machines": 1, "min_nodes": 2, "max_nodes": 6},
+            "7 GPUs over 1 machine: fewer than min_nodes 2; "
+            "7 GPUs over 7 machines: more than max_nodes 6",
+        ),
+        (
+            {"node_selection": {"names": ["m"]}, "topology": {"min_nodes": 2}},
+            {"gpus": 0, "machines": 1, "min_nodes": 2},
+            "1 machine: fewer than min_nodes 2",
         ),
     ],
 )

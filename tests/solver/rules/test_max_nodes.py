@@ -28,7 +28,19 @@ def test_more_machines_than_it_allows_are_refused() -> None:
     assert outcome.outcome == "refused"
     assert told(outcome.reason) == (
         Code.UNEVEN_SHAPE,
-        "8 GPUs over 4 machines: more than max_nodes allows",
+        "8 GPUs over 4 machines: more than max_nodes 3",
+        {"gpus": 8, "machines": 4, "max_nodes": 3},
+    )
+
+
+def test_on_every_machine_it_bounds_how_many_those_may_be() -> None:
+    everywhere = {"node_selection": {"mode": "all"}}
+    assert sorted(places(snapshot(FOUR, [bounded(4, **everywhere)]))["r"]) == ["a", "b", "c", "d"]
+    outcome = outcome_of(snapshot(FOUR, [bounded(3, **everywhere)]), "r")
+    assert outcome.outcome == "refused"
+    assert told(outcome.reason) == (
+        Code.UNEVEN_SHAPE,
+        "8 GPUs over 4 machines: more than max_nodes 3",
         {"gpus": 8, "machines": 4, "max_nodes": 3},
     )
 

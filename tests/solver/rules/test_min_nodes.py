@@ -28,13 +28,21 @@ def test_fewer_machines_than_it_asks_for_are_refused() -> None:
     assert outcome.outcome == "refused"
     assert told(outcome.reason) == (
         Code.UNEVEN_SHAPE,
-        "8 GPUs over 2 machines: fewer than min_nodes asks",
+        "8 GPUs over 2 machines: fewer than min_nodes 3",
         {"gpus": 8, "machines": 2, "min_nodes": 3},
     )
 
 
-def test_elements_of_an_array_are_not_counted() -> None:
-    assert len(places(snapshot(TWO, [bounded(2, array={"size": 2})]))["r"]) == 2
+def test_on_every_machine_it_bounds_how_many_those_may_be() -> None:
+    everywhere = {"node_selection": {"mode": "all"}}
+    assert sorted(places(snapshot(TWO, [bounded(2, **everywhere)]))["r"]) == ["a", "b"]
+    outcome = outcome_of(snapshot(TWO, [bounded(3, **everywhere)]), "r")
+    assert outcome.outcome == "refused"
+    assert told(outcome.reason) == (
+        Code.UNEVEN_SHAPE,
+        "8 GPUs over 2 machines: fewer than min_nodes 3",
+        {"gpus": 8, "machines": 2, "min_nodes": 3},
+    )
 
 
 def test_left_out_it_bounds_nothing_and_the_audit_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
