@@ -7,12 +7,12 @@ rack; 6 RDMA; 7 one rack; 8 one site. No group spans sites.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
 
-from stowplan.model.fleet import Interconnect, Machine
+from stowplan.model.fleet import Interconnect, Machine, Port
 from stowplan.model.snapshot import Snapshot
 
 Unit = Literal["node", "nvlink_domain", "fabric", "rack"]
@@ -50,12 +50,20 @@ def rack_of(machine: Machine, prefix: str) -> str | None:
 
 
 def fabric_of(machine: Machine, prefix: str) -> str | None:
-    """Return the fabric: the label, else the InfiniBand subnet that its ports report."""
+    """Return the fabric: the label, else the InfiniBand subnet that a port that is up reports."""
     return machine.labels.get(f"{prefix}fabric", _subnet(machine))
 
 
 def _subnet(machine: Machine) -> str | None:
-    subnets = (port.subnet for port in machine.rdma if port.kind == "infiniband")
+    return _subnet_of(_up(machine))
+
+
+def _up(machine: Machine, min_gbps: float = 0) -> list[Port]:
+    return [port for port in machine.rdma if port.state == "up" and port.rate_gbps >= min_gbps]
+
+
+def _subnet_of(ports: Iterable[Port]) -> str | None:
+    subnets = (port.subnet for port in ports if port.kind == "infiniband")
     return next((subnet for subnet in subnets if subnet), None)
 
 
@@ -114,7 +122,7 @@ class Spot(NamedTuple):
     domain: str | None
     """The NVLink domain of all its GPUs, those that have failed aside."""
     fabrics: tuple[Fabric, ...]
-    """The RDMA networks that its ports are on, InfiniBand first."""
+    """The RDMA networks that its ports that are up (and fast enough) are on, InfiniBand first."""
     unit: str | None
     """The fabric that `keep_within` and `spread` read."""
 
@@ -131,32 +139,41 @@ class Spot(NamedTuple):
                 return None
 
 
-def spots_of(snapshot: Snapshot) -> dict[str, Spot]:
-    """Return where each machine stands, by its name."""
+def spots_of(snapshot: Snapshot, min_gbps: float = 0) -> dict[str, Spot]:
+    """Return where each machine stands, by its name.
+
+    A run that asks for a speed uses no slower port: with `min_gbps` only ports as fast put a
+    machine on an RDMA network. What `keep_within` and `spread` read is the same at any speed.
+    """
     prefix = snapshot.policy.topology_prefix
     machines = snapshot.fleet.machines
     none_labelled = not any(f"{prefix}fabric" in each.labels for each in machines)
-    return {each.name: _spot(each, prefix, none_labelled) for each in machines}
+    return {each.name: _spot(each, prefix, none_labelled, min_gbps) for each in machines}
 
 
-def _spot(machine: Machine, prefix: str, none_labelled: bool) -> Spot:
-    label, subnet = machine.labels.get(f"{prefix}fabric"), _subnet(machine)
-    up = {port.kind for port in machine.rdma if port.state == "up"}
-    fabrics: list[Fabric] = []
-    kinds: tuple[tuple[Interconnect, str | None], ...] = (
-        ("infiniband", label or subnet),
-        ("roce", label),
-    )
-    for kind, name in kinds:
-        if kind in up and (name or none_labelled):
-            fabrics.append(Fabric(kind, name or kind, is_assumed=not name))
-    assumed = next((each.name for each in fabrics if each.is_assumed), None)
+def _spot(machine: Machine, prefix: str, none_labelled: bool, min_gbps: float) -> Spot:
+    label, up = machine.labels.get(f"{prefix}fabric"), _up(machine)
+    assumed = next((own.name for own in _fabrics(up, label, none_labelled) if own.is_assumed), None)
     return Spot(
         site=site_of(machine, prefix),
         rack=rack_of(machine, prefix),
         domain=_domain(machine),
-        fabrics=tuple(fabrics),
-        unit=label or subnet or assumed,
+        fabrics=_fabrics(_up(machine, min_gbps), label, none_labelled),
+        unit=label or _subnet_of(up) or assumed,
+    )
+
+
+def _fabrics(ports: Collection[Port], label: str | None, none_labelled: bool) -> tuple[Fabric, ...]:
+    """Return the networks on which these ports put a machine."""
+    kinds = {port.kind for port in ports}
+    named: tuple[tuple[Interconnect, str | None], ...] = (
+        ("infiniband", label or _subnet_of(ports)),
+        ("roce", label),
+    )
+    return tuple(
+        Fabric(kind, name or kind, is_assumed=not name)
+        for kind, name in named
+        if kind in kinds and (name or none_labelled)
     )
 
 

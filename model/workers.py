@@ -39,22 +39,18 @@ class Wiring:
         cls,
         interconnect: str | None,
         min_gbps: float | None,
-        machines: Sequence[Machine] = (),
         joint: Joint | None = None,
     ) -> Wiring:
         """Return the wiring of a run that asks this, on several machines or (no `joint`) on one.
 
-        On an RDMA network its ports are those of the network's kind. Where the machines share two,
-        it is the best on which each has a port that is fast enough.
+        On an RDMA network its ports are those of the network's kind; `joint` is of the networks
+        on which each machine has a port that is fast enough.
         """
         wants_rdma = interconnect in ("rdma", "infiniband") or bool(min_gbps)
-        least = min_gbps or 0
         kind: Interconnect | None = "infiniband" if interconnect == "infiniband" else None
         if joint and joint.link and kind is None:
-            kinds = [joint.link.kind, *(fabric.kind for fabric in joint.fabrics)]
-            fast = (own for own in kinds if all(_ports(each, own, least) for each in machines))
-            kind = next(fast, joint.link.kind)
-        return cls(joint.rung if joint else MACHINE, wants_rdma, kind, least)
+            kind = joint.link.kind
+        return cls(joint.rung if joint else MACHINE, wants_rdma, kind, min_gbps or 0)
 
     def ports(self, machine: Machine) -> tuple[str, ...]:
         """Return the ports of a machine that its worker uses."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -80,7 +81,8 @@ class Ladder:
 
     snapshot: Snapshot
     hosts: Sequence[Host]
-    _groups: dict[Unit | None, tuple[Group, ...]] = field(default_factory=dict)
+    _spots: dict[float, Mapping[str, Spot]] = field(default_factory=dict)
+    _groups: dict[tuple[Unit | None, float], tuple[Group, ...]] = field(default_factory=dict)
     _units: dict[Unit, Ints] = field(default_factory=dict)
 
     @cached_property
@@ -100,22 +102,43 @@ class Ladder:
     @cached_property
     def spots(self) -> Mapping[str, Spot]:
         """Where each machine stands, by its name."""
-        return spots_of(self.snapshot)
+        return self.spots_at(None)
+
+    def spots_at(self, min_gbps: float | None) -> Mapping[str, Spot]:
+        """Return where each stands for runs that use no slower ports, by its name."""
+        least = self._step(min_gbps)
+        if least not in self._spots:
+            self._spots[least] = spots_of(self.snapshot, least)
+        return self._spots[least]
+
+    def _step(self, min_gbps: float | None) -> float:
+        """Return the slowest rate of the fleet that is as fast: it tells the same ports apart."""
+        if not min_gbps or min_gbps <= min(self._rates, default=0):
+            return 0
+        return min((rate for rate in self._rates if rate >= min_gbps), default=math.inf)
+
+    @cached_property
+    def _rates(self) -> frozenset[float]:
+        machines = self.snapshot.fleet.machines
+        return frozenset(float(port.rate_gbps) for each in machines for port in each.rdma)
 
     @cached_property
     def _place_of(self) -> dict[str, int]:
         return {host.name: place for place, host in enumerate(self.hosts) if not host.offering}
 
-    def groups(self, within: Unit | None) -> tuple[Group, ...]:
-        """Return the groups of more than one machine; with `within` those inside one such unit."""
-        if within not in self._groups:
-            self._groups[within] = () if within == "node" else self._found(within)
-        return self._groups[within]
+    def groups(self, within: Unit | None, min_gbps: float | None = None) -> tuple[Group, ...]:
+        """Return the groups of more than one machine; with `within` those inside one such unit,
+        with `min_gbps` as joined by ports that are as fast."""
+        key = (within, self._step(min_gbps))
+        if key not in self._groups:
+            self._groups[key] = () if within == "node" else self._found(within, min_gbps)
+        return self._groups[key]
 
-    def _found(self, within: Unit | None) -> tuple[Group, ...]:
+    def _found(self, within: Unit | None, min_gbps: float | None) -> tuple[Group, ...]:
+        found = groups_of(self.spots_at(min_gbps), within)
         return tuple(
             self._group(joint, joint.rung, names, number)
-            for number, (joint, names) in enumerate(groups_of(self.spots, within))
+            for number, (joint, names) in enumerate(found)
         )
 
     def _group(self, joint: Joint, rung: int, names: Sequence[str], number: int) -> Group:

@@ -115,7 +115,8 @@ class Options:
             return
         if ask.may_share:
             yield from (each for each in self.ladder.machines if self.allows(ask, each))
-        yield from (each for each in self.ladder.groups(ask.keep_within) if self.allows(ask, each))
+        groups = self.ladder.groups(ask.keep_within, ask.min_gbps)
+        yield from (each for each in groups if self.allows(ask, each))
 
     def bought(self, ask: Ask) -> Iterator[Group]:
         """Yield the groups of offerings on which the rules allow a run of several workers."""

@@ -147,10 +147,10 @@ class _Outcomes:
 
     def _joint(self, each: RunClass, seats: Sequence[Seat]) -> Joint | None:
         """Return what joins the machines of a run of several workers."""
-        spots = [seat.host.spot for seat in seats if seat.host.spot is not None]
-        if each.ask.tasks == 1 or len(spots) < len(seats):
+        if each.ask.tasks == 1 or any(seat.host.spot is None for seat in seats):
             return None
-        return Joint.of(spots)
+        spots = self._situation.eligibility.ladder.spots_at(each.ask.min_gbps)
+        return Joint.of([spots[seat.name] for seat in seats])
 
     def _tables_of(self, each: RunClass, spent: int) -> Tables:
         key = (each.name, spent)

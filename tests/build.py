@@ -239,7 +239,7 @@ def _outcome(
 
 def _joined(snapshot: Snapshot, run: Run, hosts: set[str]) -> Bond | None:
     """Return how the machines are joined: not where some are none, nor of elements apart."""
-    places = places_of(snapshot)
+    places = places_of(snapshot, run.network.min_gbps or 0)
     if not hosts or not hosts <= places.keys() or (run.array and len(hosts) > 1):
         return None
     return bond([places[host] for host in hosts])
@@ -250,8 +250,7 @@ def equipped(snapshot: Snapshot, run: Run, workers: Sequence[Worker]) -> Iterato
     asked = None if run.network.interconnect == "auto" else run.network.interconnect
     hosts = sorted({worker.host for worker in workers})
     joint = _joint(snapshot, run, hosts)
-    machines = [snapshot.machines[host] for host in hosts] if joint else []
-    wiring = Wiring.of(asked, run.network.min_gbps, machines, joint)
+    wiring = Wiring.of(asked, run.network.min_gbps, joint)
     for worker in workers:
         machine = snapshot.machines.get(worker.host, _INSTANCE)
         environment, access = equipment(machine, worker.devices, wiring)
@@ -275,7 +274,7 @@ def _joint(snapshot: Snapshot, run: Run, hosts: Sequence[str]) -> Joint | None:
     """Return what joins the machines of a run on several; None where some are none."""
     if run.array or len(hosts) < 2 or not snapshot.machines.keys() >= set(hosts):
         return None
-    spots = spots_of(snapshot)
+    spots = spots_of(snapshot, run.network.min_gbps or 0)
     return Joint.of([spots[host] for host in hosts])
 
 

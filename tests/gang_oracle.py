@@ -104,10 +104,11 @@ def figures(snapshot: Snapshot, decision: Decision) -> Figures:
     return Figures(
         weight=weight(snapshot, set(runs)),
         at_risk=at_risk,
-        rungs=sum(rung_of(ground.spots(each)) or 9 for each in hosts.values()),
+        rungs=sum(rung_of(ground.spots(runs[name], each)) or 9 for name, each in hosts.items()),
         workers=sum(map(len, hosts.values())),
         room=sum(
-            room_left(ground.places, ground.free, runs[name], each) for name, each in hosts.items()
+            room_left(ground.seen(runs[name]), ground.free, runs[name], each)
+            for name, each in hosts.items()
         ),
         points=earned - RISK * at_risk,
     )

@@ -16,7 +16,10 @@ from tests.strategies import CARDS, NOW, after
 
 type Document = dict[str, Any]  # Any: what a YAML file could hold
 
-PLACES = ("sites", "racks", "fabrics", "infiniband", "roce", "subnets", "cliques", "down_ports")
+PLACES = (
+    "sites", "racks", "fabrics", "infiniband", "roce", "crosswise", "subnets", "cliques",
+    "down_ports",
+)  # fmt: skip
 """Features that put machines together, or apart."""
 
 RULES = (
@@ -151,12 +154,18 @@ class _Writer:
         return labels
 
     def ports(self) -> list[Document]:
+        """Return RDMA ports; where they are crosswise, one kind is fast and the other is slow."""
         written: list[Document] = []
+        is_crosswise = self.has("crosswise", 8)
+        rates = {"infiniband": 100, "roce": 400}
+        if is_crosswise and self.chance(5):
+            rates = {"infiniband": 400, "roce": 100}
         for kind in ("infiniband", "roce"):
-            if not self.has(kind, 8):
+            if not (is_crosswise or self.has(kind, 8)):
                 continue
             for _ in range(self.one((1, 1, 2))):
-                port = {"kind": kind, "rate_gbps": self.one(RATES)}
+                rate = rates[kind] if is_crosswise else self.one(RATES)
+                port: Document = {"kind": kind, "rate_gbps": rate}
                 if self.has("down_ports", 4):
                     port["state"] = "down"
                 if kind == "infiniband" and self.has("subnets", 7):

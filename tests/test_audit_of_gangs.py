@@ -17,7 +17,7 @@ from tests.build import Place, broken, decided
 from tests.gang_strategies import gang_snapshots
 from tests.strategies import examples
 from tests.witness.gangs import Ground
-from tests.witness.ladder import group_of, rung
+from tests.witness.ladder import group_of, rung_of
 from tests.witness.shapes import codes_of_refusal
 
 OF_GANGS = {
@@ -82,6 +82,6 @@ def test_audit_and_witness_agree_on_where_a_run_may_be(snapshot: Snapshot) -> No
             assert not wrong & OF_WORDS, (run.name, hosts, wrong)
             outcome = next(each for each in decision.outcomes if each.run == run.name)
             assert isinstance(outcome, PlacedRun)
-            assert outcome.rung == rung(snapshot, hosts)
+            assert outcome.rung == rung_of(ground.spots(run, hosts))
             if outcome.rung:
-                assert outcome.group == group_of(ground.places, run, hosts).name
+                assert outcome.group == group_of(ground.seen(run), run, hosts).name

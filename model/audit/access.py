@@ -27,18 +27,12 @@ def check(plan: Plan) -> Iterator[Violation]:
 
 def _joined(plan: Plan, run: Run, machines: Sequence[Machine]) -> tuple[int, Interconnect | None]:
     """Return the rung of a run's machines, and the kind of RDMA between them; 1 for one machine."""
-    different = {machine.name: machine for machine in machines}
-    places = [plan.places[name] for name in different]
+    there = plan.places_for(run)
+    places = [there[name] for name in {machine.name for machine in machines}]
     joined = bond(places)
     networks = shared(places) if joined and joined.rung > 1 else ()
-    best = sorted(networks, key=lambda each: (not each.is_firm, each.kind))
-    fast = (
-        each.kind
-        for each in best
-        if all(_fast(run, machine, each.kind) for machine in different.values())
-    )
-    kind = next(fast, best[0].kind if best else None)
-    return (joined.rung if joined else 8), kind
+    best = min(networks, key=lambda each: (not each.is_firm, each.kind), default=None)
+    return (joined.rung if joined else 8), best.kind if best else None
 
 
 def _due(run: Run, machine: Machine, rung: int, kind: Interconnect | None) -> frozenset[str]:

@@ -114,7 +114,8 @@ class EmptyFleet:
             return None
         if any(apart(self._plan, run, machines) for apart in JOINTLY):
             return None
-        joined = bond([self._plan.places[machine.name] for machine in machines])
+        there = self._plan.places_for(run)
+        joined = bond([there[machine.name] for machine in machines])
         return joined.rung if joined else None
 
     def _slots(self, run: Run, shape: Shape) -> dict[str, int]:
@@ -148,8 +149,9 @@ class EmptyFleet:
         """Yield the widest sets of these machines on a rung that the run may be on."""
         within = run.topology.keep_within
         circles: dict[object, dict[str, Place]] = {}
+        there = self._plan.places_for(run)
         for name in slots:
-            place = self._plan.places[name]
+            place = there[name]
             unit = place.unit(within) if within and within != "node" else None
             for fabric, key in place.circles(rung):
                 if not interconnect.too_slow(run, rung, () if fabric is None else (fabric,)):

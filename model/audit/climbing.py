@@ -15,10 +15,13 @@ from stowplan.model.runs import Run
 type Circle = tuple[object, ...]
 """What all machines of a group share, and no others do."""
 
+type Kept = tuple[Unit | None, float]
+"""The unit that a run is kept within, and the Gbit/s that it asks of its ports."""
+
 
 def rungs(plan: Plan) -> int:
     """Return how many rungs below a single machine all runs are together."""
-    told = (bond(_places(plan, machines)) for _, machines in plan.gangs)
+    told = (bond(_places(plan, run, machines)) for run, machines in plan.gangs)
     return sum(joined.rung - 1 for joined in told if joined)
 
 
@@ -49,13 +52,13 @@ def room(plan: Plan) -> int | None:
 
 def _free(plan: Plan) -> Mapping[Circle, int]:
     """Return the free GPUs of every group that a run could be on."""
-    kept = {_within(run) for run, _ in plan.gangs} | {None}
+    kept = {_kept(run): plan.places_for(run) for run, _ in plan.gangs} | {(None, 0): plan.places}
     found: dict[Circle, int] = defaultdict(int)
     for machine in plan.machines.values():
         there = _free_on(plan, machine)
-        for within in kept:
+        for each, places in kept.items():
             for rung in LADDER:
-                for circle in _circles(plan.places[machine.name], rung, within):
+                for circle in _circles(places[machine.name], rung, each):
                     found[circle] += there
     return found
 
@@ -70,30 +73,32 @@ def _free_on(plan: Plan, machine: Machine) -> int:
 
 def _circles_of(plan: Plan, run: Run, theirs: Sequence[Machine]) -> set[Circle]:
     """Return the groups that the run is on; none on a machine that is in no NVLink domain."""
-    places = _places(plan, theirs)
+    places = _places(plan, run, theirs)
     joined = bond(places)
     if joined is None:
         return set()
     if joined.rung == 1:
         return set(_domain(places[0]))
-    within = _within(run)
-    return set.intersection(*(set(_circles(each, joined.rung, within)) for each in places))
+    kept = _kept(run)
+    return set.intersection(*(set(_circles(each, joined.rung, kept)) for each in places))
 
 
 def _domain(place: Place) -> Iterator[Circle]:
-    return _circles(place, 2, None)
+    return _circles(place, 2, (None, 0))
 
 
-def _circles(place: Place, rung: int, within: Unit | None) -> Iterator[Circle]:
+def _circles(place: Place, rung: int, kept: Kept) -> Iterator[Circle]:
+    within, _ = kept
     unit = place.unit(within) if within else None
     for _, key in place.circles(rung):
-        yield (place.site, within, unit, rung, key)
+        yield (place.site, kept, unit, rung, key)
 
 
-def _within(run: Run) -> Unit | None:
+def _kept(run: Run) -> Kept:
     kept = run.topology.keep_within
-    return None if kept == "node" else kept
+    return None if kept == "node" else kept, run.network.min_gbps or 0
 
 
-def _places(plan: Plan, theirs: Sequence[Machine]) -> list[Place]:
-    return [plan.places[name] for name in sorted({machine.name for machine in theirs})]
+def _places(plan: Plan, run: Run, theirs: Sequence[Machine]) -> list[Place]:
+    there = plan.places_for(run)
+    return [there[name] for name in sorted({machine.name for machine in theirs})]

@@ -100,8 +100,9 @@ def _is_near(plan: Plan, machine: Machine, other: Machine) -> bool:
 
 
 def _places(plan: Plan, machine: Machine) -> Iterator[str | None]:
-    """Yield its rack, and its fabric as it is labelled or as its InfiniBand reports the subnet."""
-    prefix, ports = plan.snapshot.policy.topology_prefix, machine.rdma
+    """Yield its rack, and its fabric as it is labelled or as InfiniBand that is up reports it."""
+    prefix = plan.snapshot.policy.topology_prefix
+    ports = [port for port in machine.rdma if port.state == "up"]
     yield machine.labels.get(prefix + "rack")
     subnets = (port.subnet for port in ports if port.kind == "infiniband" and port.subnet)
     yield machine.labels.get(prefix + "fabric", next(subnets, None))

@@ -38,7 +38,8 @@ def unmet(plan: Plan, run: Run, offering: Offering) -> str | None:
 
 def apart(plan: Plan, run: Run, machines: Sequence[Machine]) -> str | None:
     """Say that what joins the machines is slower than asked, or None; sites are another rule."""
-    places = [plan.places[name] for name in {machine.name for machine in machines}]
+    there = plan.places_for(run)
+    places = [there[name] for name in {machine.name for machine in machines}]
     joined = bond(places)
     return too_slow(run, joined.rung, shared(places)) if joined else None
 

@@ -45,7 +45,8 @@ def _words(plan: Plan, start: Start, names: Set[str]) -> Iterator[str]:
         yield f"{each:,} GPU{'s' if each > 1 else ''}"
     if run.array or len(names) < 2:
         return
-    places = [plan.places[name] for name in names]
+    there = plan.places_for(run)
+    places = [there[name] for name in names]
     joined, rack = bond(places), common(place.rack for place in places)
     if joined and joined.rung == 2:
         yield f"NVLink domain {joined.group}"
@@ -70,7 +71,8 @@ def _right(plan: Plan, run: Run, names: Set[str]) -> tuple[int | None, str | Non
 
     Elements of an array are runs of their own: on one machine, and in no group.
     """
-    joined = bond([plan.places[name] for name in names]) if names <= plan.places.keys() else None
+    there = plan.places_for(run)
+    joined = bond([there[name] for name in names]) if names <= there.keys() else None
     if joined is None:
         return None, None
     if run.array:

@@ -19,7 +19,8 @@ def check(plan: Plan) -> Iterator[Violation]:
     for run, machines in plan.gangs:
         if not _is_patient(plan, run):
             continue
-        joined = bond([plan.places[name] for name in {machine.name for machine in machines}])
+        there = plan.places_for(run)
+        joined = bond([there[name] for name in {machine.name for machine in machines}])
         best = empty.tightest(run)
         if joined and best is not None and joined.rung > best:
             text = f"is on rung {joined.rung}, and could get rung {best}"

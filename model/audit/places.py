@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Literal, NamedTuple
 
-from stowplan.model.fleet import Interconnect, Machine
+from stowplan.model.fleet import Interconnect, Machine, Port
 from stowplan.model.snapshot import Snapshot
 
 type Unit = Literal["nvlink_domain", "fabric", "rack"]
@@ -40,7 +40,7 @@ class Place(NamedTuple):
     domain: str | None
     """The NVLink domain of all its GPUs, the faulted ones aside."""
     fabrics: frozenset[Fabric]
-    """The RDMA networks on which a port of it is up."""
+    """The RDMA networks on which a port of it is up, and as fast as is asked."""
     fabric: str | None
     """The one fabric that it counts to, for `keep_within` and `spread`."""
 
@@ -71,11 +71,11 @@ class Bond(NamedTuple):
     group: str | None
 
 
-def places_of(snapshot: Snapshot) -> Mapping[str, Place]:
-    """Return where each machine stands, by its name."""
+def places_of(snapshot: Snapshot, least: float = 0) -> Mapping[str, Place]:
+    """Return where each machine stands, by its name; on networks by ports of `least` Gbit/s."""
     prefix, machines = snapshot.policy.topology_prefix, snapshot.fleet.machines
     is_labelled = any(prefix + "fabric" in machine.labels for machine in machines)
-    return {machine.name: _place(machine, prefix, is_labelled) for machine in machines}
+    return {machine.name: _place(machine, prefix, is_labelled, least) for machine in machines}
 
 
 def bond(places: Collection[Place]) -> Bond | None:
@@ -107,26 +107,34 @@ def shared(places: Collection[Place]) -> frozenset[Fabric]:
     return frozenset[Fabric].intersection(*(place.fabrics for place in places))
 
 
-def _place(machine: Machine, prefix: str, is_labelled: bool) -> Place:
+def _place(machine: Machine, prefix: str, is_labelled: bool, least: float) -> Place:
     label = machine.labels.get(prefix + "fabric") or None
-    subnet = next((p.subnet for p in machine.rdma if p.kind == "infiniband" and p.subnet), None)
-    named: dict[Interconnect, str | None] = {
-        "infiniband": subnet if label is None else label,
-        "roce": label,
-    }
-    up = {port.kind for port in machine.rdma if port.state == "up"}
-    fabrics = [
-        Fabric(kind, kind if name is None else name, name is None)
-        for kind, name in named.items()
-        if kind in up and not (name is None and is_labelled)
-    ]
-    counted = named["infiniband"]
-    if counted is None and fabrics:  # assumed, InfiniBand before RoCE
-        counted = fabrics[0].name
+    up = [port for port in machine.rdma if port.state == "up"]
+    counted = label or _subnet(up)
+    if counted is None:  # assumed, InfiniBand before RoCE
+        counted = next((own.name for own in _networks(up, label, is_labelled)), None)
+    fast = [port for port in up if port.rate_gbps >= least]
     return Place(
         site=machine.labels.get(prefix + "site", machine.network),
         rack=machine.labels.get(prefix + "rack"),
         domain=common(card.nvlink_clique for card in machine.devices if card.health != "faulted"),
-        fabrics=frozenset(fabrics),
+        fabrics=frozenset(_networks(fast, label, is_labelled)),
         fabric=counted,
     )
+
+
+def _networks(ports: Collection[Port], label: str | None, is_labelled: bool) -> Iterator[Fabric]:
+    """Yield the networks on which these ports put a machine, InfiniBand first."""
+    named: dict[Interconnect, str | None] = {
+        "infiniband": _subnet(ports) if label is None else label,
+        "roce": label,
+    }
+    kinds = {port.kind for port in ports}
+    for kind, name in named.items():
+        if kind in kinds and not (name is None and is_labelled):
+            yield Fabric(kind, kind if name is None else name, name is None)
+
+
+def _subnet(ports: Collection[Port]) -> str | None:
+    """Return the InfiniBand subnet that the first of them tells that tells one."""
+    return next((p.subnet for p in ports if p.kind == "infiniband" and p.subnet), None)

@@ -147,6 +147,17 @@ class Plan:
         """Where each machine stands, by its name."""
         return places_of(self.snapshot)
 
+    def places_for(self, run: Run) -> Mapping[str, Place]:
+        """Return where each stands for this run, which uses no slower ports than it asks for."""
+        least = run.network.min_gbps or 0
+        if least not in self._places_at:
+            self._places_at[least] = places_of(self.snapshot, least)
+        return self._places_at[least]
+
+    @cached_property
+    def _places_at(self) -> dict[float, Mapping[str, Place]]:
+        return {0: self.places}
+
     @cached_property
     def stock(self) -> Stock:
         """The offerings, and what there is of them."""

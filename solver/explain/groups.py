@@ -6,7 +6,7 @@ Each reason is found by leaving a rule out: what would fit then, and what is mis
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -109,7 +109,7 @@ class Groups:
         """SITE_SPAN where it would fit on the machines of several sites together."""
         across = [
             group
-            for group in self.options.ladder.groups(ask.keep_within)
+            for group in self.options.ladder.groups(ask.keep_within, ask.min_gbps)
             if group.joint.sites > 1 and self.options.allows(ask, group, but="one_site")
         ]
         for group in across:
@@ -172,7 +172,8 @@ class Groups:
         ladder = self.options.ladder
         relaxed = replace(ask, keep_within=None, spread=None)
         most = 0
-        for group in ladder.groups(ask.keep_within if rule == "keep_within" else None):
+        kept = ask.keep_within if rule == "keep_within" else None
+        for group in ladder.groups(kept, ask.min_gbps):
             if group.joint.sites > 1 or not self.options.allows(relaxed, group):
                 continue
             more = [
@@ -212,12 +213,14 @@ class Groups:
         sites = [group for group in ladder.groups(None) if group.joint.sites == 1]
         if not any(ladder.workers(relaxed, g.hosts, slots[g.hosts]) >= tasks for g in sites):
             return None
-        open_to = [
-            group for group in ladder.groups(ask.keep_within) if self.options.allows(ask, group)
-        ]
+        there = ladder.groups(ask.keep_within, ask.min_gbps)
+        open_to = [group for group in there if self.options.allows(ask, group)]
         rules = tuple(rule for rule in _JOINING if getattr(ask, rule))
+        kind = _kind(ask, open_to)
+        if self._is_for_speed(ask, slots, open_to):
+            rules, kind = (*rules, "min_gbps"), f"{kind} of {ask.min_gbps:g} Gbit/s"
         if not open_to:
-            text = f"no {_kind(ask, open_to)} joins two machines that could take its workers"
+            text = f"no {kind} joins two machines that could take its workers"
             if ask.keep_within == "node":
                 text = "no machine takes the whole run, however empty"
             return Reason.of(
@@ -232,11 +235,24 @@ class Groups:
         even = ", even if it were empty" if is_empty else ""
         name = best.joint.shared(ask.keep_within) if ask.keep_within else best.joint.name
         text = (
-            f"no {_kind(ask, open_to)} has room for {_whole(ask)}{even}: "
+            f"no {kind} has room for {_whole(ask)}{even}: "
             f"best is {name or 'the one there is'} with {fit:,} of {tasks:,} workers"
         )
         figures: dict[str, Figure] = {"best": name, "empty": is_empty, "rules": rules}
         return Reason.of(Code.TOPOLOGY_NO_ROOM, text, workers=tasks, fit=fit, **figures)
+
+    def _is_for_speed(self, ask: Ask, slots: Ints, open_to: Sequence[Group]) -> bool:
+        """Whether more workers of it could be together, were slower ports of theirs enough."""
+        if not ask.min_gbps or ask.interconnect not in ("rdma", "infiniband"):
+            return False
+        ladder = self.options.ladder
+
+        def most(groups: Iterable[Group]) -> int:
+            fitting = (ladder.workers(ask, each.hosts, slots[each.hosts]) for each in groups)
+            return max(fitting, default=0)
+
+        there = ladder.groups(ask.keep_within)
+        return most(each for each in there if self.options.allows(ask, each)) > most(open_to)
 
 
 def _whole(ask: Ask) -> str:

@@ -17,8 +17,7 @@ def wiring_of(ask: Ask, seats: Sequence[Seat], joint: Joint | None) -> Wiring:
     """Return what joins a run's machines; `joint` is None for runs of one worker."""
     if joint is None or ask.array or len({seat.name for seat in seats}) == 1:
         return Wiring.of(ask.interconnect, ask.min_gbps)
-    machines = [seat.host.machine for seat in seats]
-    return Wiring.of(ask.interconnect, ask.min_gbps, machines, joint)
+    return Wiring.of(ask.interconnect, ask.min_gbps, joint)
 
 
 def asked_of_all(
@@ -91,8 +90,7 @@ def _link(ask: Ask, seats: Sequence[Seat], joint: Joint | None, wiring: Wiring) 
     if joint and joint.domain is not None:
         return f"NVLink domain {joint.domain}"
     if joint and joint.link:
-        own = next(each for each in (joint.link, *joint.fabrics) if each.kind == wiring.kind)
-        return own.words
+        return joint.link.words
     machine = seats[0].host.machine
     if ask.interconnect == "nvlink":
         return f"one machine, {machine.name}"

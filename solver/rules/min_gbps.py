@@ -1,4 +1,6 @@
-"""Min gbps: every host has an RDMA port that is up and as fast as the run asks."""
+"""Min gbps: every host has an RDMA port that is up and as fast as the run asks.
+
+No slower port joins its machines: the ladder has groups for each speed that is asked."""
 
 from __future__ import annotations
 

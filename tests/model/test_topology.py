@@ -77,7 +77,19 @@ def test_the_prefix_of_labels_is_the_policys() -> None:
         ),
         ([ROCE, IB], "f", [("infiniband", "f", False), ("roce", "f", False)], "f"),
         ([port(state="down")], "f", [], "f"),
-        ([port(state="down", subnet="n")], None, [], "n"),
+        ([port(state="down", subnet="n")], None, [], None),
+        (
+            [port(state="down", subnet="k"), port(subnet="n")],
+            None,
+            [("infiniband", "n", False)],
+            "n",
+        ),
+        (
+            [port(state="down", subnet="n"), IB],
+            None,
+            [("infiniband", "infiniband", True)],
+            "infiniband",
+        ),
         ([port(state="down"), ROCE], None, [("roce", "roce", True)], "roce"),
         (
             [IB, port("roce", state="down")],

@@ -125,8 +125,7 @@ def test_a_run_that_asks_for_a_network_or_a_speed_uses_ports_on_one_machine_too(
 
 
 def test_a_run_on_a_network_uses_the_ports_of_its_kind() -> None:
-    machines = [having(*PORTS, name=name) for name in "ab"]
-    own = [Wiring.of(None, None, machines, joint(*kinds)) for kinds in KINDS]
+    own = [Wiring.of(None, None, joint(*kinds)) for kinds in KINDS]
     assert own == [
         Wiring(3, kind="infiniband"),
         Wiring(5, kind="roce"),
@@ -134,12 +133,6 @@ def test_a_run_on_a_network_uses_the_ports_of_its_kind() -> None:
     ]
 
 
-def test_of_two_networks_it_uses_the_one_that_is_as_fast_as_it_asks_on_each_machine() -> None:
-    slow = {"device": "mlx5_0", "kind": "infiniband", "rate_gbps": 100}
-    fast = {"device": "mlx5_1", "kind": "roce", "rate_gbps": 400}
-    machines = [having(slow, fast, name=name) for name in "ab"]
-    both = joint("infiniband", "roce")
-    assert Wiring.of(None, 400, machines, both).kind == "roce"
-    assert Wiring.of(None, 100, machines, both).kind == "infiniband"
-    assert Wiring.of("infiniband", 400, machines, both).kind == "infiniband"
-    assert Wiring.of(None, 400, [*machines, having(slow, name="c")], both).kind == "infiniband"
+def test_where_infiniband_is_asked_for_no_roce_port_is_used() -> None:
+    assert Wiring.of("infiniband", 400, joint("infiniband", "roce")).kind == "infiniband"
+    assert Wiring.of("rdma", 400, joint("roce")) == Wiring(5, True, "roce", 400)

@@ -105,7 +105,7 @@ class Chosen:
             return None
         if len(hosts) == 1:
             return Group(next(iter(hosts)), frozenset(hosts))
-        return group_of(places(self.snapshot), self.run, hosts)
+        return group_of(places(self.snapshot, self.run.network.min_gbps), self.run, hosts)
 
     def _shared(self) -> Iterator[str]:
         """Yield what is wrong with the run whose table it shares."""

@@ -38,7 +38,7 @@ def _of_placed(ground: Ground, run: Run, outcome: PlacedRun) -> Iterator[str]:
     if broken := ground.broken(run, max(each), hosts):
         yield f"is on {hosts} with {each} GPUs each, and breaks {broken}"
         return
-    level, group = rung_of(ground.spots(hosts)), group_of(ground.places, run, hosts)
+    level, group = rung_of(ground.spots(run, hosts)), group_of(ground.seen(run), run, hosts)
     if (outcome.rung, outcome.group) != (level, group.name):
         yield f"is said to be on {outcome.rung} {outcome.group}, not {level} {group.name}"
     if ground.is_patient(run) and level != ground.tightest(run):

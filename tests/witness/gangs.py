@@ -33,13 +33,22 @@ class Ground:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self.places, self.free = places(snapshot), free_gpus(snapshot)
+        self.free = free_gpus(snapshot)
         self.start, self.empty = rooms(snapshot), rooms(snapshot, empty=True)
         self._barred: dict[tuple[str, str, int], list[str]] = {}
+        self._seen: dict[float | None, Mapping[str, Place]] = {}
 
-    def spots(self, hosts: Sequence[str]) -> list[Place]:
-        """The places of the machines, one each."""
-        return [self.places[host] for host in sorted(set(hosts))]
+    def seen(self, run: Run) -> Mapping[str, Place]:
+        """The place of each machine for a run that uses no slower ports than it asks for."""
+        least = run.network.min_gbps
+        if least not in self._seen:
+            self._seen[least] = places(self.snapshot, least)
+        return self._seen[least]
+
+    def spots(self, run: Run, hosts: Sequence[str]) -> list[Place]:
+        """The places of the machines for the run, one each."""
+        there = self.seen(run)
+        return [there[host] for host in sorted(set(hosts))]
 
     def broken(self, run: Run, gpus: int, hosts: Sequence[str]) -> list[str]:
         """The rules, room and patience aside, that workers of so many GPUs there break."""
@@ -66,8 +75,8 @@ class Ground:
         """The rules that its workers break by where they are to each other."""
         if len(hosts) == 1:
             return []
-        spots = self.spots(hosts)
-        each = [self.places[host] for host in hosts]
+        spots, there = self.spots(run, hosts), self.seen(run)
+        each = [there[host] for host in hosts]
         told = [*_not_within(run, spots), *_not_spread(run, hosts, each)]
         level = rung_of(spots)
         if level is None:
@@ -92,9 +101,9 @@ class Ground:
                     continue
                 if run.node_selection.mode == "all" and self.broken(run, shape.gpus, hosts):
                     continue
-                level = rung_of(self.spots(hosts))
+                level = rung_of(self.spots(run, hosts))
                 assert level is not None
-                room = room_left(self.places, self.free, run, hosts)
+                room = room_left(self.seen(run), self.free, run, hosts)
                 yield Way(hosts, shape.gpus, level, room)
 
     def lawful(self, run: Run, free: Mapping[str, Room]) -> list[Way]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from stowplan.model.fleet import Machine
@@ -38,25 +38,21 @@ class Place(NamedTuple):
         return {"nvlink_domain": self.domain, "fabric": self.unit, "rack": self.rack}[unit]
 
 
-def places(snapshot: Snapshot) -> dict[str, Place]:
-    """The place of each machine, by its name."""
+def places(snapshot: Snapshot, least: float | None = None) -> dict[str, Place]:
+    """The place of each machine, by its name; in networks by ports of so many Gbit/s or more."""
     prefix, machines = snapshot.policy.topology_prefix, snapshot.fleet.machines
     is_assumed = all(prefix + "fabric" not in machine.labels for machine in machines)
     found = {}
     for machine in machines:
-        label, subnet = machine.labels.get(prefix + "fabric"), _subnet(machine)
-        names = {"infiniband": label or subnet, "roce": label}
-        fabrics = [
-            Fabric(kind, name)
-            for kind, name in names.items()
-            if has_port(machine, kind) and (name or is_assumed)
-        ]
+        label = machine.labels.get(prefix + "fabric")
+        known = label or _subnet(machine, None)
+        networks = _networks(machine, label, None, is_assumed=is_assumed)
         found[machine.name] = Place(
             site=site_of(snapshot, machine),
             rack=machine.labels.get(prefix + "rack"),
             domain=_domain(machine),
-            fabrics=frozenset(fabrics),
-            unit=label or subnet or next((each for each in fabrics if not each.name), None),
+            fabrics=frozenset(_networks(machine, label, least, is_assumed=is_assumed)),
+            unit=known or next((each for each in networks if not each.name), None),
         )
     return found
 
@@ -102,8 +98,21 @@ def shared[T](values: Iterable[T]) -> T | None:
     return told.pop() if len(told) == 1 else None
 
 
-def _subnet(machine: Machine) -> str | None:
-    return next((p.subnet for p in machine.rdma if p.kind == "infiniband" and p.subnet), None)
+def _networks(
+    machine: Machine, label: str | None, least: float | None, *, is_assumed: bool
+) -> Iterator[Fabric]:
+    """Yield the networks that its ports of so many Gbit/s are on, InfiniBand first."""
+    for kind, name in (("infiniband", label or _subnet(machine, least)), ("roce", label)):
+        if has_port(machine, kind, least) and (name or is_assumed):
+            yield Fabric(kind, name)
+
+
+def _subnet(machine: Machine, least: float | None) -> str | None:
+    for port in machine.rdma:
+        is_used = port.state == "up" and port.rate_gbps >= (least or 0)
+        if is_used and port.kind == "infiniband" and port.subnet:
+            return port.subnet
+    return None
 
 
 def _domain(machine: Machine) -> str | None:

@@ -82,7 +82,7 @@ def _spot(machine: Machine, is_labelled: bool) -> Spot:
     label = machine.labels.get(f"{PREFIX}fabric")
     up = [port for port in machine.rdma if port.state == "up"]
     kinds = {port.kind for port in up}
-    subnets = [port.subnet for port in machine.rdma if port.kind == "infiniband" and port.subnet]
+    subnets = [port.subnet for port in up if port.kind == "infiniband" and port.subnet]
     subnet = subnets[0] if subnets else None
     known = label or subnet
     assumed = None if is_labelled else ASSUMED

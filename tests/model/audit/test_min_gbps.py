@@ -56,3 +56,14 @@ def test_nothing_is_known_of_the_ports_of_what_is_bought() -> None:
     s = market([offering()], [work("x", 8, network={"min_gbps": 100})])
     told = priced(s, {"x": [("a100#1", 8)]}, "3.60", values={"x": by_rate("3.60")})
     assert broken(s, told) == {"min_gbps"}
+
+
+def test_ports_of_different_kinds_join_no_machines() -> None:
+    machines = [
+        stands("a", port(gbps=400), port("roce", gbps=100), fabric="f"),
+        stands("b", port(gbps=100), port("roce", gbps=400), fabric="f"),
+    ]
+    for gbps, rules in ((200, {"interconnect"}), (100, set[str]())):
+        network = {"min_gbps": gbps, "interconnect": "rdma"}
+        s = snapshot(machines, [run("x", 16, network=network, topology={})])
+        assert broken(s, decided(s, {"x": [("a", 8), ("b", 8)]})) == rules

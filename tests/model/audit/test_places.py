@@ -93,12 +93,13 @@ def test_no_domain_spans_sites() -> None:
 def test_the_fabric_of_a_rule_is_the_label_the_subnet_or_the_assumed_one() -> None:
     told = {
         "label": stands("label", fabric="f"),
-        "subnet": stands("subnet", port(subnet="s1", state="down")),
+        "subnet": stands("subnet", port(subnet="s2", state="down"), port(subnet="s1")),
+        "down": stands("down", port(subnet="s1", state="down")),
         "none": stands("none", IB),
     }
     there = places_of(snapshot(list(told.values()), []))
     assert {name: place.fabric for name, place in there.items()} == {
-        "label": "f", "subnet": "s1", "none": None
+        "label": "f", "subnet": "s1", "down": None, "none": None
     }  # fmt: skip
     alone = [stands("ib", IB), stands("roce", ROCE), stands("both", ROCE, IB), stands("no")]
     assert {name: place.fabric for name, place in places_of(snapshot(alone, [])).items()} == {

@@ -5,7 +5,7 @@ import pytest
 from stowplan.model.reasons import Code
 from tests.build import Document, run, snapshot
 from tests.model.audit.standing import port, stands
-from tests.solver.cycles import blames, headline, places, starts
+from tests.solver.cycles import blames, headline, placed, places, starts
 
 
 def asks(gbps: float, gpus: int = 8, interconnect: str = "auto") -> Document:
@@ -62,3 +62,45 @@ def test_every_worker_has_such_a_port() -> None:
     assert starts(s) == set()
     more = [*machines, stands("d", port("roce", gbps=800))]
     assert sorted(places(snapshot(more, [asks(400, 16)]))["r"]) == ["a", "d"]
+
+
+def crosswise(fabric: str | None = None) -> list[Document]:
+    """Return two machines with both kinds of port: on one InfiniBand is fast, on the other RoCE."""
+    ib_fast, ib_slow = (400, 100), (100, 400)
+    return [
+        stands(name, port(gbps=ib), port("roce", gbps=roce), rack="r1", fabric=fabric)
+        for name, (ib, roce) in (("a", ib_fast), ("b", ib_slow))
+    ]
+
+
+@pytest.mark.parametrize("fabric", [None, "f"])
+@pytest.mark.parametrize("interconnect", ["rdma", "infiniband"])
+def test_ports_of_different_kinds_join_no_machines(fabric: str | None, interconnect: str) -> None:
+    s = snapshot(crosswise(fabric), [asks(200, 16, interconnect)])
+    assert starts(s) == set()
+    assert starts(snapshot(crosswise(fabric), [asks(100, 16, interconnect)])) == {"r"}
+
+
+def test_it_says_that_no_network_is_as_fast() -> None:
+    why = headline(snapshot(crosswise("f"), [asks(200, 16, "rdma")]), "r")
+    assert why.code == Code.TOPOLOGY_NO_ROOM
+    told = "no RDMA network of 200 Gbit/s joins two machines that could take its workers"
+    assert why.message == told
+    assert why.numbers["rules"] == ("interconnect", "min_gbps")
+
+
+def test_where_no_network_is_asked_for_they_are_joined_by_ethernet() -> None:
+    s = snapshot(crosswise("f"), [asks(200, 16)])
+    assert (placed(s, "r").rung, placed(s, "r").group) == (7, "r1")
+
+
+@pytest.mark.parametrize(("fabric", "group"), [(None, "roce/r1"), ("f", "f/r1")])
+def test_the_network_told_is_the_one_that_is_fast_enough(fabric: str | None, group: str) -> None:
+    ports = port(gbps=100), port("roce", gbps=400)
+    machines = [stands(name, *ports, rack="r1", fabric=fabric) for name in "ab"]
+    found = placed(snapshot(machines, [asks(200, 16, "rdma")]), "r")
+    assert (found.rung, found.group) == (5, group)
+    assert "RoCE" in found.shape.why
+    assert all(each.environment["NCCL_IB_HCA"] == "mlx5_1" for each in found.workers)
+    (link,) = [each.got for each in found.asked_and_got if each.rule == "interconnect"]
+    assert link in found.shape.why
