@@ -6,6 +6,7 @@ Each reason is found by leaving a rule out: what would fit then, and what is mis
 from __future__ import annotations
 
 import datetime as dt
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -13,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from stowplan.model.reasons import Code, Figure, Reason
+from stowplan.model.runs import Run
 from stowplan.model.topology import RUNG_WORDS, Unit
 from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.explain.bought import Buying
@@ -68,18 +70,25 @@ class Groups:
         """The tightest rung that a run could ever get."""
         return self.options.tightest(self.each, buying=True)
 
-    def patience(self) -> Reason | None:
-        """PATIENCE where it would fit on a rung that it doesn't take yet."""
+    @cached_property
+    def _looser(self) -> int | None:
+        """The rung on which it would fit, and that it doesn't take yet."""
         if not self._only_tightest or self.fits(self.situation.rooms_left):
             return None
         found = self.place(self.situation.rooms_left, at_once=False)
-        if found is None or self.tightest is None:
+        return None if found is None else rung_of(found[1])
+
+    def patience(self, run: Run) -> Reason | None:
+        """PATIENCE where a run of the class would fit on a rung that it doesn't take yet.
+
+        How long it still waits is its own: runs alike may have another patience, or be older.
+        """
+        rung = self._looser
+        if rung is None or self.tightest is None:
             return None
-        rung = rung_of(found[1])
-        run = self.each.runs[0]
         submitted = run.submitted_at or self.situation.snapshot.now
         until = submitted + dt.timedelta(seconds=run.topology.patience_s)
-        left = int((until - self.situation.snapshot.now).total_seconds())
+        left = math.ceil((until - self.situation.snapshot.now).total_seconds())
         room = "it could be on offerings, and nothing tells how tightly those are joined"
         if rung != BOUGHT:
             room = f"there is room on {RUNG_WORDS[rung]} (rung {rung})"

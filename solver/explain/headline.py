@@ -39,7 +39,7 @@ class Headline:
         """Return the one reason why a run of the class waits."""
         return (
             self._limit
-            or self._patience
+            or self.groups.patience(run)
             or _behind(self.situation, self.each, run, self.groups)
             or self._room
         )
@@ -48,10 +48,6 @@ class Headline:
     def groups(self) -> Groups:
         """The groups that its workers could be on together."""
         return self.why.groups
-
-    @cached_property
-    def _patience(self) -> Reason | None:
-        return self.groups.patience()
 
     @cached_property
     def _limit(self) -> Reason | None:

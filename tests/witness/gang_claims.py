@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from stowplan.model.decision import Decision, PlacedRun, RefusedRun, WaitingRun
@@ -24,6 +25,8 @@ def gang_lies(snapshot: Snapshot, decision: Decision) -> list[str]:
         codes = codes_of_refusal(snapshot, run)
         if isinstance(outcome, WaitingRun) and codes:
             told.append(f"{run.name} waits, and must be refused: {codes}")
+        if isinstance(outcome, WaitingRun) and outcome.reason.code == "PATIENCE":
+            told += [f"{run.name} {lie}" for lie in _of_patience(ground, run, outcome)]
         if isinstance(outcome, RefusedRun) and str(outcome.reason.code) not in codes:
             told.append(f"{run.name} is refused by {outcome.reason.code}, and {codes} is so")
     return told
@@ -44,6 +47,15 @@ def _of_placed(ground: Ground, run: Run, outcome: PlacedRun) -> Iterator[str]:
     if ground.is_patient(run) and level != ground.tightest(run):
         yield f"is patient, and on rung {level} instead of {ground.tightest(run)}"
     yield from _of_devices(ground, run, outcome)
+
+
+def _of_patience(ground: Ground, run: Run, outcome: WaitingRun) -> Iterator[str]:
+    waited = (ground.snapshot.now - (run.submitted_at or ground.snapshot.now)).total_seconds()
+    left, told = math.ceil(run.topology.patience_s - waited), outcome.reason.numbers
+    if left <= 0 or told["seconds"] != left or f"for {left:,} s more" not in outcome.reason.message:
+        yield f"is said to be patient for {told['seconds']} s more, not {left}"
+    if told["tightest"] != ground.tightest(run):
+        yield f"is said to wait for rung {told['tightest']}, not {ground.tightest(run)}"
 
 
 def _of_devices(ground: Ground, run: Run, outcome: PlacedRun) -> Iterator[str]:

@@ -34,6 +34,15 @@ def test_a_patient_run_waits_while_others_hold_that() -> None:
     )
 
 
+def test_runs_that_ask_the_same_each_wait_as_long_as_they_say() -> None:
+    twin = patient() | {"name": "later", "submitted_at": after(-100)}
+    other = patient(6000) | {"name": "longer"}
+    s = snapshot(two_racks(), [*HELD, patient(), twin, other])
+    left = {name: headline(s, name).numbers["seconds"] for name in ("r", "later", "longer")}
+    assert left == {"r": 300, "later": 500, "longer": 5700}
+    assert "for 5,700 s more" in headline(s, "longer").message
+
+
 @pytest.mark.parametrize("seconds", [0, 299, 300])
 def test_after_its_patience_a_run_takes_what_there_is(seconds: int) -> None:
     assert placed(snapshot(two_racks(), [*HELD, patient(seconds)]), "r").rung == 4
