@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
+from stowplan.model.contradictions import contradictions
 from stowplan.model.errors import Again, Item, Path, Problem
 from stowplan.model.estimating.token import until_in
 from stowplan.model.holds import holding
@@ -116,6 +117,7 @@ def _run(run: Run) -> Iterator[Problem]:
                 yield Problem((*path, *field.split(".")), message, "leave one of them out")
     if run.array:
         yield from _array(run, path)
+    yield from contradictions(run, path)
     yield from _placed(run, path)
 
 
@@ -145,12 +147,24 @@ def _without_gpus(run: Run, path: Path) -> Iterator[Problem]:
     least = run.gpus.min_per_machine
     plain = Gpus(count=run.gpus.count, min_per_machine=least)
     if run.gpus != plain or run.per_gpu != PerGpu():
-        yield Problem((*path, "gpus", "count"), "is missing: how many GPUs does the run ask for?")
+        message = "is missing: how many GPUs does the run ask for?"
+        if "count" in run.gpus.model_fields_set:
+            message = f"is 0, and {_needing_gpus(run)} needs a count above 0"
+        yield Problem((*path, "gpus", "count"), message)
     elif least is not None:
         message = "is for runs with GPUs"
         yield Problem(
             (*path, "gpus", "min_per_machine"), message, "say gpus.count, or leave it out"
         )
+
+
+def _needing_gpus(run: Run) -> str:
+    """Return the first field that says something of a run's GPUs."""
+    told = (name for name in Gpus.model_fields if name not in ("count", "min_per_machine"))
+    usual = Gpus()
+    return next(
+        (each for each in told if getattr(run.gpus, each) != getattr(usual, each)), "per_gpu"
+    )
 
 
 def _array(run: Run, path: Path) -> Iterator[Problem]:

@@ -11,6 +11,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from stowplan.model.contradictions import contradictions
+from stowplan.model.runs import Run
 from stowplan.model.snapshot import Snapshot
 from tests.strategies import CARDS, NOW, after
 
@@ -236,6 +238,8 @@ class _Writer:
             written["submitted_at"] = after(-waited)
         self.bind(written)
         self.choose(written, machines)
+        if any(contradictions(Run.model_validate(written), ())):
+            del written["topology"]["keep_within"]
         return written
 
     def cut(self, written: Document) -> None:
@@ -259,7 +263,8 @@ class _Writer:
         if self.has("nodes", 4):
             least = self.one((None, 1, 2, 3))
             topology["min_nodes"] = least
-            topology["max_nodes"] = self.one((None, 2, 3, 4, least))
+            most = self.one((None, 2, 3, 4, least))
+            topology["max_nodes"] = most if most is None else max(most, least or 1)
         if self.has("keep_within", 6):
             topology["keep_within"] = self.one(("rack", "fabric", "nvlink_domain", "node"))
         if self.has("spread", 4):

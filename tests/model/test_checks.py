@@ -95,6 +95,22 @@ def test_a_gpu_goes_to_one_worker_of_one_run() -> None:
         ({"array": {"size": 2, "finished": [2]}}, "array.finished"),
         ({"array": {"size": 2, "finished": [1, 1]}}, "array.finished[1]"),
         ({"array": {"size": 2}, "machines": 2}, "machines"),
+        ({"array": {"size": 2}, "topology": {"min_nodes": 2}}, "topology.min_nodes"),
+        ({"array": {"size": 2}, "topology": {"max_nodes": 4}}, "topology.max_nodes"),
+        ({"topology": {"min_nodes": 2, "max_nodes": 1}}, "topology.min_nodes"),
+        ({"topology": {"keep_within": "node"}, "machines": 2}, "topology.keep_within"),
+        ({"topology": {"keep_within": "node"}, "node_selection": {"count": 2}},
+         "topology.keep_within"),
+        ({"topology": {"keep_within": "node"}, "node_selection": {"names": ["a", "b"]}},
+         "topology.keep_within"),
+        ({"topology": {"keep_within": "node", "min_nodes": 2}, "gpus": {"count": 2}},
+         "topology.keep_within"),
+        ({"topology": {"keep_within": "fabric", "spread": "fabric"}, "machines": 2},
+         "topology.keep_within"),
+        ({"topology": {"keep_within": "node", "spread": "rack"},
+          "node_selection": {"mode": "any", "count": 2}}, "topology.keep_within"),
+        ({"topology": {"keep_within": "node", "max_nodes": 2},
+          "node_selection": {"mode": "any", "count": 2}}, "topology.keep_within"),
         ({"array": {"size": 2}, "node_selection": {"mode": "all"}}, "node_selection.mode"),
         ({"array": {"size": 2}, "gpus": {"ids": ["a"]}}, "gpus.ids"),
         ({"array": {"size": 2}, "placed": {"workers": [{"host": "m"}]}},
@@ -123,6 +139,13 @@ def test_gpus_without_a_number_are_one_problem() -> None:
     ]
 
 
+def test_no_gpus_at_all_are_too_few_for_what_is_said_of_them() -> None:
+    asked = {"name": "r", "gpus": {"count": 0, "policy": "per_node"}}
+    assert [str(problem) for problem in problems(asked)] == [
+        "runs[r].gpus.count: is 0, and policy needs a count above 0"
+    ]
+
+
 def test_what_agrees_is_not_told_of() -> None:
     array = {"size": 4, "finished": [0]}
     placed = {"workers": [{"host": "m", "element": 1}, {"host": "m", "element": 2}]}
@@ -134,6 +157,14 @@ def test_what_agrees_is_not_told_of() -> None:
         {"name": "cpu", "machines": 2, "node_selection": {"count": 2}},
         {"name": "apart", "machines": 2, "node_selection": {"mode": "any"}},
         {"name": "everywhere", "node_selection": {"mode": "all"}},
+        {"name": "element", "array": {"size": 2}, "topology": {"min_nodes": 1, "max_nodes": 1}},
+        {"name": "kept", "gpus": {"count": 8}, "topology": {"keep_within": "node"}},
+        {"name": "one", "machines": 1, "topology": {"keep_within": "rack", "spread": "rack"}},
+        {"name": "open", "gpus": {"count": 2},
+         "topology": {"keep_within": "rack", "spread": "rack"}},
+        {"name": "far", "machines": 2, "topology": {"keep_within": "fabric", "spread": "rack"}},
+        {"name": "share", "topology": {"keep_within": "node"},
+         "node_selection": {"mode": "any", "count": 2}},
         {"name": "braces{x}"},
         {"name": "array", "array": array, "placed": placed},
         {"name": "stopped", "state": "stopped"},

@@ -113,7 +113,10 @@ def test_memory_is_nominal_and_held_against_what_is_asked_without_slack() -> Non
         (run("r", 1, needs=["sandbox"]), Code.CAPABILITY_MISSING),
         (run("r", 1, node_selection={"match_labels": {"a": "b"}}), Code.LABEL_MISSING),
         (run("r", {"ids": ["0"]}), Code.NO_MATCHING_GPU),
-        (run("r", 16, machines=2, topology={"keep_within": "node"}), Code.GANG_INFEASIBLE),
+        (
+            run("r", {"count": 12, "policy": "per_node"}, topology={"keep_within": "node"}),
+            Code.GANG_INFEASIBLE,
+        ),
         (run("r", 16, machines=2, topology={"keep_within": "rack"}), Code.TOPOLOGY_UNLABELLED),
         (run("r", 16, machines=2, topology={"spread": "rack"}), Code.TOPOLOGY_UNLABELLED),
         (run("r", 16, machines=2, network={"interconnect": "rdma"}), Code.NO_RDMA),

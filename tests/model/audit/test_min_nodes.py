@@ -15,8 +15,3 @@ def test_a_run_on_as_many_machines_as_its_least_starts() -> None:
 def test_a_run_on_fewer_machines_than_its_least_is_refused() -> None:
     s = snapshot(MACHINES, [run("a", 8, topology={"min_nodes": 2})])
     assert broken(s, decided(s, {"a": [("m", 8)]})) == {"min_nodes"}
-
-
-def test_elements_are_not_counted() -> None:
-    s = snapshot(MACHINES, [run("a", 1, array={"size": 1}, topology={"min_nodes": 2})])
-    assert audit(s, decided(s, {"a": [("m", 1)]})) == ()

@@ -90,7 +90,16 @@ def test_a_run_that_spreads_is_told_in_how_many_of_what() -> None:
 @pytest.mark.parametrize(
     ("asked", "message"),
     [
-        ({"topology": {"keep_within": "node"}}, "no machine takes the whole run, however empty"),
+        (
+            {
+                "gpus": 0,
+                "machines": None,
+                "cpu_cores": 40,
+                "node_selection": {"mode": "any", "count": 2},
+                "topology": {"keep_within": "node"},
+            },
+            "no machine takes the whole run, however empty",
+        ),
         (
             {"network": {"interconnect": "nvlink"}},
             "no NVLink domain joins two machines that could take its workers",

@@ -72,8 +72,8 @@ def test_within_one_node_are_workers_that_share_it() -> None:
 
 
 def test_workers_that_never_share_are_never_within_one_node() -> None:
-    asked = run("r", 4, machines=2, topology={"keep_within": "node"})
-    assert headline(snapshot([stands("a"), stands("b")], [asked]), "r").code == (
+    asked = run("r", {"count": 6, "policy": "per_node"}, topology={"keep_within": "node"})
+    assert headline(snapshot([stands(name) for name in "abc"], [asked]), "r").code == (
         Code.TOPOLOGY_NO_ROOM
     )
 
