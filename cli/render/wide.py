@@ -134,11 +134,13 @@ def _worker(worker: Worker) -> str:
 def _access(worker: Worker) -> str:
     """Return what a worker gets for its network: "; RDMA on mlx5_[0-7]", or nothing."""
     got, told = worker.access, ""
+    is_on_ethernet = "NCCL_IB_DISABLE" in worker.environment
     if got and got.imex_channel is not None:
         told += f"; IMEX channel {got.imex_channel}"
     if got and got.rdma_devices:
-        told += f"; RDMA on {folded(got.rdma_devices)}"
-    return told + ("; NCCL without RDMA" if "NCCL_IB_DISABLE" in worker.environment else "")
+        unused = ", which NCCL doesn't use" if is_on_ethernet else ""
+        return f"{told}; RDMA on {folded(got.rdma_devices)}{unused}"
+    return told + ("; NCCL without RDMA" if is_on_ethernet else "")
 
 
 def _value(value: Value) -> str:

@@ -66,7 +66,7 @@ def advice(reason: Reason) -> str:
         case Code.TOPOLOGY_UNLABELLED, Action.LABEL_MACHINES if (
             reason.numbers.get("unit") == "nvlink_domain"
         ):
-            return f"report the GPUs' nvlink_clique, or relax {_rule(reason)}"
+            return f"let all GPUs of a machine report one nvlink_clique, or relax {_rule(reason)}"
         case Code.TOPOLOGY_UNLABELLED, Action.RELAX_RULE:
             return f"relax {_rule(reason)}: of offerings it is never known"
         case Code.NO_RDMA, Action.RELAX_RULE:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence, Set
 
 from stowplan.model.decision import Got
 from stowplan.model.runs import Run
-from stowplan.model.topology import MACHINE, RDMA_WORDS, RUNG_WORDS, Joint, Spot, Unit
+from stowplan.model.topology import MACHINE, RACK, RDMA_WORDS, RUNG_WORDS, SITE, Joint, Spot, Unit
 from stowplan.model.workers import Wiring
 from stowplan.solver.asks import Ask
 from stowplan.solver.decode import Seat
@@ -82,6 +82,8 @@ def _network(ask: Ask, seats: Sequence[Seat], joint: Joint | None, wiring: Wirin
             if port.device in wiring.ports(seat.host.machine)
         ]
         slowest = f"{min(rates):g} Gbit/s at the slowest port" if rates else "no port in use"
+        if wiring.rung in (RACK, SITE):
+            slowest += "; only Ethernet joins the machines"
         yield "min_gbps", f"{ask.min_gbps:g} Gbit/s", slowest
 
 

@@ -89,6 +89,12 @@ def test_wide_shows_what_each_worker_gets_for_its_network() -> None:
     assert "    a: a/[0-7]" in page(two_racks()[:1], run("x", 8), form="wide")
 
 
+def test_wide_says_that_ports_of_machines_on_ethernet_are_not_for_nccl() -> None:
+    machines = [stands("a", port(), fabric="f"), stands("b", port(), fabric="g")]
+    lines = page(machines, run("x", 16, machines=2, network={"min_gbps": 100}), form="wide")
+    assert "    a, b: [0-7] of each; RDMA on mlx5_0, which NCCL doesn't use" in lines
+
+
 def test_what_to_do_is_told_of_a_run_that_has_no_room_together() -> None:
     def told(code: Code, **numbers: Any) -> str:
         return advice(Reason.of(code, "no", **numbers))
@@ -99,7 +105,7 @@ def test_what_to_do_is_told_of_a_run_that_has_no_room_together() -> None:
     assert told(Code.TOPOLOGY_NO_ROOM) == "relax the rule"
     unlabelled = Code.TOPOLOGY_UNLABELLED
     assert told(unlabelled, unit="rack") == "label the machines"
-    clique = "report the GPUs' nvlink_clique, or relax keep_within"
+    clique = "let all GPUs of a machine report one nvlink_clique, or relax keep_within"
     assert told(unlabelled, unit="nvlink_domain", rule="keep_within") == clique
     bought = "relax spread: of offerings it is never known"
     assert told(unlabelled, unit="rack", rule="spread", kind="offering") == bought

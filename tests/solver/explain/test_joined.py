@@ -102,6 +102,12 @@ def test_the_slowest_port_in_use_on_any_machine_is_told() -> None:
     assert got(machines, gang(network={"min_gbps": 100})) == {"min_gbps": told}
 
 
+def test_where_only_ethernet_joins_the_machines_the_speed_of_their_ports_is_told_so() -> None:
+    machines = [stands("a", port(), fabric="f"), stands("b", port(), fabric="g")]
+    told = ("200 Gbit/s", "400 Gbit/s at the slowest port; only Ethernet joins the machines")
+    assert got(machines, gang(network={"min_gbps": 200})) == {"min_gbps": told}
+
+
 def test_bounds_of_the_shape_are_told_with_what_came_of_them() -> None:
     asked = run("a", {"count": 16, "min_per_machine": 4}, topology={"min_nodes": 2, "max_nodes": 4})
     assert got(two_racks(), asked) == {
