@@ -15,6 +15,7 @@ from stowplan.solver.asks import Ask, Asked, ask_of, waiting_elements
 from stowplan.solver.eligibility import Eligibility
 from stowplan.solver.rooms import Rooms
 from stowplan.solver.shapes import open_shape_over, open_shapes
+from stowplan.solver.telling import Telling
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,7 @@ def requests_of(snapshot: Snapshot, eligibility: Eligibility, profile: Profile) 
     """Return what each run that isn't in its place asks, or why it is refused."""
     asked: list[Asked] = []
     refused: dict[str, Reason] = {}
-    empty = Rooms(
-        eligibility, eligibility.hosts, {each.name: each.empty for each in eligibility.hosts}
-    )
+    telling = Telling(eligibility)
     for run in snapshot.runs:
         if not _asks(run, snapshot):
             continue
@@ -49,7 +48,7 @@ def requests_of(snapshot: Snapshot, eligibility: Eligibility, profile: Profile) 
         reason = _unknown_name(run, snapshot) or _no_pool(ways[0], snapshot, eligibility)
         if not reason and ways[0].tasks is None:
             one = Shape(1, min(1, run.gpus.count), may_share=False)
-            shape = open_shape_over(run, _everywhere(ask(one), empty), eligibility.rules)
+            shape = open_shape_over(run, _everywhere(ask(one), telling.empty), eligibility.rules)
             if isinstance(shape, Reason):
                 reason = shape
             else:
@@ -57,7 +56,7 @@ def requests_of(snapshot: Snapshot, eligibility: Eligibility, profile: Profile) 
         if reason:
             refused[run.name] = reason
         else:
-            asked.append(Asked(run, _explained(ways, empty), ways))
+            asked.append(Asked(run, telling.shape(ways), ways))
     return Requests(asked, refused)
 
 
@@ -71,14 +70,6 @@ def _everywhere(ask: Ask, empty: Rooms) -> int:
     return sum(
         bool(slots[host.place]) and not host.offering for host in empty.eligibility.listed(ask)
     )
-
-
-def _explained(ways: tuple[Ask, ...], empty: Rooms) -> Ask:
-    """Return the shape for which reasons are told, of those that are open: the fewest workers that
-    fit in the empty fleet, wherever its machines stand; else the fewest."""
-    if len(ways) == 1:
-        return ways[0]
-    return next((way for way in ways if empty.fits(way)), ways[0])
 
 
 def is_in_place(run: Run) -> bool:

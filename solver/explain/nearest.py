@@ -13,6 +13,7 @@ from enum import IntEnum
 from stowplan.model.reasons import Code, Reason
 from stowplan.solver.asks import Ask
 from stowplan.solver.eligibility import Failing
+from stowplan.solver.explain.sides import HOST_RULES, SIZE_RULES
 from stowplan.solver.explain.waiting import Verdict
 from stowplan.solver.hosts import Host
 
@@ -30,13 +31,7 @@ class Side(IntEnum):
     """An offering is too small: nobody can make it larger, and others may do."""
 
 
-_SIDES = {
-    Side.HOST: {
-        "state", "freshness", "pressure", "accepting", "reserved_for", "denied", "pools",
-        "max_accelerators", "reservation", "budget", "balance",
-    },
-    Side.SIZE: {"cpu", "memory", "room", "healthy_only", "drives"},
-}  # fmt: skip
+_SIDES = {Side.HOST: HOST_RULES, Side.SIZE: SIZE_RULES}
 
 
 _NEEDS = (
