@@ -75,10 +75,21 @@ def advice(reason: Reason) -> str:
             return "lower its min_gbps"
         case Code.PATIENCE, Action.WAIT:
             return "wait, or lower its patience_s"
+        case Code.SPREAD_CONFLICT, Action.RELAX_RULE:
+            return "ask for fewer workers, or add machines"
+        case _, Action.ADD_CAPACITY if reason.numbers.get("like"):
+            return f"ask for less, or add {_more(reason)}"
         case _, Action.ADD_CAPACITY if reason.code.startswith("INSUFFICIENT_"):
             return "ask for less, or add a larger machine"
         case _:
             return ACTIONS[reason.action]
+
+
+def _more(reason: Reason) -> str:
+    """Return how many machines would be enough, and like which."""
+    more, like = reason.numbers.get("more"), reason.numbers.get("like")
+    machines = counted(more, "machine") if isinstance(more, int) else "machines"
+    return f"{machines} like {printable(like) if isinstance(like, str) else 'those'}"
 
 
 def _rule(reason: Reason) -> str:

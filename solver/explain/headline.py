@@ -19,11 +19,12 @@ from stowplan.model.reasons import Code, Figure, Reason
 from stowplan.model.runs import Run
 from stowplan.solver.asks import Ask, RunClass, queue_order
 from stowplan.solver.explain.groups import Groups
-from stowplan.solver.explain.nearest import is_kept_out_by_itself, nearest, telling
+from stowplan.solver.explain.nearest import nearest, telling
 from stowplan.solver.explain.rivals import outcompeted
+from stowplan.solver.explain.too_few import TooFew
+from stowplan.solver.explain.uncut import kept_uncut
 from stowplan.solver.explain.waiting import READY, Verdict, Why
 from stowplan.solver.matching import gpus
-from stowplan.solver.rooms import Ints, Rooms
 from stowplan.solver.situation import Situation
 
 
@@ -38,11 +39,17 @@ class Headline:
     def of(self, run: Run) -> Reason:
         """Return the one reason why a run of the class waits."""
         return (
-            self._limit
+            self._uncut(run)
+            or self._limit
             or self.groups.patience(run)
             or _behind(self.situation, self.each, run, self.groups)
             or self._room
         )
+
+    def _uncut(self, run: Run) -> Reason | None:
+        if not self.why.verdicts or self.why.closest is not None:
+            return None
+        return kept_uncut(self.situation, self.each, run)
 
     @cached_property
     def groups(self) -> Groups:
@@ -68,7 +75,7 @@ class Headline:
         """Why the run could not start even if every host were empty."""
         if (self.each.ask.tasks or 0) > 1 and any(not each.empty for each in self.why.verdicts):
             topology = self.groups.why_not(self.situation.rooms_empty)
-            return topology or _too_few_places(self.situation, self.each.ask, self.why)
+            return topology or TooFew(self.situation, self.each, self.why).reason()
         return _nearest(self.each.ask, self.why)
 
     @cached_property
@@ -78,7 +85,7 @@ class Headline:
             outcompeted(self.situation, self.each, self.groups)
             or self.groups.why_not(self.situation.rooms_left)
             or self._only_when_empty
-            or _too_little_room(self.situation, self.each.ask, self.why)
+            or _too_little_room(self.situation, self.each, self.why)
         )
 
     @property
@@ -233,72 +240,15 @@ def _first_ahead(situation: Situation, each: RunClass, run: Run) -> str | None:
     return first.name if queue_order(first, situation.snapshot) < stands else None
 
 
-def _too_little_room(situation: Situation, ask: Ask, why: Why) -> Reason:
-    if (ask.tasks or 0) > 1:
-        return _too_few_places(situation, ask, why)
+def _too_little_room(situation: Situation, each: RunClass, why: Why) -> Reason:
+    if (each.ask.tasks or 0) > 1:
+        return TooFew(situation, each, why).reason()
     best = why.closest
     if best is None or not best.now:
         return Reason.of(Code.SOLVER_LIMIT, "fits, and was not placed in the time given")
     reason = best.now[0].reason
     message = f"the closest, {best.host.name}: {reason.message}"
     return _said(reason, message, closest=best.host.name)
-
-
-def _too_few_places(situation: Situation, ask: Ask, why: Why) -> Reason:
-    """Return the reason of a run whose workers don't all fit at once."""
-    tasks = ask.tasks or 0
-    offered = [v.places for v in why.verdicts if not v.empty and v.host.offering]
-    if offered:
-        return _too_few_instances(situation, ask, np.concatenate(offered))
-    takers = sum(verdict.count for verdict in why.verdicts if not verdict.empty)
-    if not ask.may_share and takers < tasks:
-        return _too_few_machines(ask, why, takers)
-    fit = _workers_that_fit(situation.rooms_left, ask)
-    if why.closest is None:
-        most = _workers_that_fit(situation.rooms_empty, ask)
-        code = Code.INSUFFICIENT_CPU if ask.millicores else Code.INSUFFICIENT_MEMORY
-        message = f"needs room for {tasks:,} workers at once; the empty machines hold {most:,}"
-        return Reason.of(code, message, workers=tasks, fit=fit, need=tasks, whole=most)
-    short = why.closest.now[0].reason if why.closest.now else None
-    detail = f"; the closest, {why.closest.host.name}: {short.message}" if short else ""
-    return Reason.of(
-        short.code if short else Code.INSUFFICIENT_CPU,
-        f"needs room for {tasks:,} workers at once, and {fit:,} fit{detail}",
-        workers=tasks,
-        fit=fit,
-        closest=why.closest.host.name,
-    )
-
-
-def _too_few_instances(situation: Situation, ask: Ask, places: Ints) -> Reason:
-    """Return how many instances can start of those that would do, where that is too few, and how
-    many machines take a worker."""
-    tasks, workers = ask.tasks or 0, situation.rooms_left.workers(ask)
-    there = int(workers[places].sum())
-    text = f"needs {tasks:,} instances at once, and {there:,} can start now"
-    if any(situation.hosts[place].is_assumed for place in places):
-        text += ", as far as is assumed where no catalog says (policy.assumed_available)"
-    others = int(workers.sum()) - there
-    if others:
-        text += f"; machines have room for {others:,} of its workers"
-    return Reason.of(Code.NO_CAPACITY_NOW, text, workers=tasks, fit=there)
-
-
-def _workers_that_fit(rooms: Rooms, ask: Ask) -> int:
-    """Return how many workers of one run fit at once, at most as many as it has."""
-    return min(ask.tasks or 0, int(rooms.workers(ask).sum()))
-
-
-def _too_few_machines(ask: Ask, why: Why, takers: int) -> Reason:
-    tasks = ask.tasks or 0
-    message = f"needs {tasks:,} different machines, and {takers:,} could take a worker"
-    closed = [verdict for verdict in why.verdicts if is_kept_out_by_itself(verdict)]
-    if takers + sum(verdict.count for verdict in closed) >= tasks:
-        best = nearest(ask, closed)
-        reason = telling(best)
-        message = f"{message}; the nearest other, {best.host.name}: {reason.message}"
-        return _said(reason, message, workers=tasks, machines=takers)
-    return Reason.of(Code.SPREAD_CONFLICT, message, workers=tasks, machines=takers)
 
 
 def _nearest(ask: Ask, why: Why) -> Reason:
