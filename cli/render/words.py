@@ -59,6 +59,10 @@ def advice(reason: Reason) -> str:
             return "raise its max_rate_usd_per_hour"
         case Code.PRICE_ABOVE_ESTIMATE, Action.RAISE_BUDGET:
             return "wait until it is cheaper, or estimate it again"
+        case Code.SITE_SPAN, Action.RELAX_RULE if reason.numbers.get("rule"):
+            return "choose machines of one site, or ask for less"
+        case Code.SITE_SPAN, Action.RELAX_RULE if reason.numbers.get("empty"):
+            return "ask for less, or add machines to one site"
         case Code.SITE_SPAN, Action.RELAX_RULE:
             return "wait for room in one site, or ask for less"
         case Code.TOPOLOGY_NO_ROOM, Action.RELAX_RULE:

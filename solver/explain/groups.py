@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from stowplan.model.runs import Run
 from stowplan.model.topology import RUNG_WORDS, Unit
 from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.explain.bought import Buying
+from stowplan.solver.explain.sites import Sites
 from stowplan.solver.ladder import BOUGHT, Group
 from stowplan.solver.options import Options, rung_of
 from stowplan.solver.rooms import Ints, Rooms
@@ -103,45 +104,18 @@ class Groups:
         ask = self.each.ask
         if (ask.tasks or 0) < 2:
             return None
+        sites = Sites(self.options, rooms, rooms is self.situation.rooms_empty)
         return (
-            self._spans_sites(ask, rooms)
+            sites.span(ask)
             or self._unlabelled(ask, rooms)
             or self._no_room(ask, rooms)
+            or sites.span_anyway(ask)
             or self.why_not_bought(rooms)
         )
 
     def why_not_bought(self, rooms: Rooms) -> Reason | None:
         """Return which of its rules no set of instances keeps; None: too few would do anyway."""
         return Buying(self.options, self.each, rooms).why_not()
-
-    def _spans_sites(self, ask: Ask, rooms: Rooms) -> Reason | None:
-        """SITE_SPAN where it would fit on the machines of several sites together."""
-        across = [
-            group
-            for group in self.options.ladder.groups(ask.keep_within, ask.min_gbps)
-            if group.joint.sites > 1 and self.options.allows(ask, group, but="one_site")
-        ]
-        for group in across:
-            if self.options.fits(ask, group, rooms):
-                counts = sorted(self._by_site(ask, group, rooms), reverse=True)
-                sites = int(np.searchsorted(np.cumsum(counts), ask.tasks or 0)) + 1
-                text = (
-                    f"would span {max(2, sites)} sites: the best has room for "
-                    f"{counts[0]:,} of {ask.tasks:,} workers"
-                )
-                numbers: dict[str, Figure] = {"sites": max(2, sites), "workers": ask.tasks}
-                return Reason.of(Code.SITE_SPAN, text, **numbers, best=counts[0])
-        return None
-
-    def _by_site(self, ask: Ask, group: Group, rooms: Rooms) -> Iterator[int]:
-        ladder, slots = self.options.ladder, rooms.slots(ask)
-        sites: dict[str | None, list[int]] = {}
-        for place in group.hosts.tolist():
-            spot = self.situation.hosts[place].spot
-            sites.setdefault(spot.site if spot else None, []).append(place)
-        for places in sites.values():
-            hosts = np.array(places, np.int64)
-            yield ladder.workers(ask, hosts, slots[hosts])
 
     def _unlabelled(self, ask: Ask, rooms: Rooms) -> Reason | None:
         """TOPOLOGY_UNLABELLED where it would fit, were those without the label in the unit."""

@@ -110,6 +110,12 @@ def test_what_to_do_is_told_of_a_run_that_has_no_room_together() -> None:
     bought = "relax spread: of offerings it is never known"
     assert told(unlabelled, unit="rack", rule="spread", kind="offering") == bought
     assert told(Code.SITE_SPAN) == "wait for room in one site, or ask for less"
+    assert told(Code.SITE_SPAN, empty=True) == "ask for less, or add machines to one site"
+    chosen = told(Code.SITE_SPAN, empty=True, rule="node_selection")
+    assert chosen == "choose machines of one site, or ask for less"
+    assert told(Code.SPREAD_CONFLICT) == "ask for fewer workers, or add machines"
+    more = told(Code.INSUFFICIENT_GPUS, need=40, whole=32, more=1, like="a-1")
+    assert more == "ask for less, or add 1 machine like a-1"
     assert told(Code.NO_RDMA) == "look at the ports, or ask for another network"
     assert told(Code.RDMA_TOO_SLOW) == "lower its min_gbps"
     assert told(Code.PATIENCE) == "wait, or lower its patience_s"
