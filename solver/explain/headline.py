@@ -27,6 +27,8 @@ from stowplan.solver.explain.waiting import READY, Verdict, Why
 from stowplan.solver.matching import gpus
 from stowplan.solver.situation import Situation
 
+_SMALL = {Code.INSUFFICIENT_GPUS, Code.INSUFFICIENT_CPU, Code.INSUFFICIENT_MEMORY}
+
 
 @dataclass(frozen=True)
 class Headline:
@@ -47,9 +49,16 @@ class Headline:
         )
 
     def _uncut(self, run: Run) -> Reason | None:
+        """A limit on its shape, where machines are too small for those that it leaves."""
         if not self.why.verdicts or self.why.closest is not None:
             return None
+        if self._same and self._same.code not in _SMALL:
+            return None
         return kept_uncut(self.situation, self.each, run)
+
+    @cached_property
+    def _same(self) -> Reason | None:
+        return _same_everywhere(self.each.ask, self.why)
 
     @cached_property
     def groups(self) -> Groups:
@@ -63,7 +72,7 @@ class Headline:
         if not why.verdicts:
             return _no_hosts(self.situation, ask)
         if why.closest is None:
-            return _of_offerings(why, _same_everywhere(ask, why) or self._never)
+            return _of_offerings(why, self._same or self._never)
         return (
             _over_quota(self.situation, self.each)
             or _over_a_purse(self.situation, self.each, self.groups)
@@ -98,8 +107,7 @@ class Headline:
 
 def _of_offerings(why: Why, reason: Reason) -> Reason:
     """Return NO_OFFERING_FITS where there are only offerings, and none is large enough."""
-    small = {Code.INSUFFICIENT_GPUS, Code.INSUFFICIENT_CPU, Code.INSUFFICIENT_MEMORY}
-    if reason.code not in small or not all(each.host.offering for each in why.verdicts):
+    if reason.code not in _SMALL or not all(each.host.offering for each in why.verdicts):
         return reason
     if any(each.rule.bars for verdict in why.verdicts for each in verdict.empty[:1]):
         return reason  # one would do, but for what it costs
