@@ -97,4 +97,7 @@ def _lacking(reason: Reason) -> float:
         asked, there = reason.numbers.get(need), reason.numbers.get(whole)
         if isinstance(asked, int | float) and isinstance(there, int | float) and asked > there:
             return (asked - there) / asked
+    missing = reason.numbers.get("missing")
+    if reason.code == Code.NO_MATCHING_GPU and isinstance(missing, tuple):
+        return len(missing) / (len(missing) + 1)  # of the pinned GPUs: the fewer, the nearer
     return 0.0

@@ -185,6 +185,16 @@ def test_the_nearest_host_is_the_one_that_only_its_operator_keeps_closed() -> No
     )
 
 
+def test_the_host_with_the_most_of_the_pinned_gpus_is_the_nearest() -> None:
+    machines = [machine(name, 4) for name in ("a", "b", "c")]
+    s = snapshot(machines, [run("x", {"ids": ["a/0", "b/0", "b/1"]}, topology={})])
+    assert headline(s, "x") == (
+        Code.NO_MATCHING_GPU,
+        "on all 3 machines; the nearest, b: without the pinned GPU a/0",
+        {"missing": ("a/0",)},
+    )
+
+
 def test_a_host_with_too_few_gpus_is_farther_than_one_that_is_closed() -> None:
     machines = [machine("closed", 4, state="cordoned"), machine("small", 2)]
     s = snapshot(machines, [run("a", 4)])
