@@ -76,6 +76,8 @@ class Ask:
     """How far apart the instances may be on which a run of several workers is; None: on none."""
     transport: Transport = "auto"
     """Of these: whether a relayed mesh may join them."""
+    is_on_all: bool = False
+    """Whether it is for every machine that could take it, and so for nothing that is bought."""
     is_patient: bool = False
     """Whether it still waits for the tightest rung that it could ever get."""
     work: Work | None = None
@@ -204,6 +206,7 @@ def ask_of(
         min_gbps=run.network.min_gbps or None,
         scope=_scope(run, shape),
         transport=run.network.transport if _scope(run, shape) else "auto",
+        is_on_all=_is_on_all(run),
         is_patient=_is_patient(run, snapshot),
         work=_work(run, snapshot, profile, is_priced),
     )
@@ -211,8 +214,11 @@ def ask_of(
 
 def _scope(run: Run, shape: Shape) -> Scope | None:
     """Return how far apart its instances may be; one that is on every machine has none."""
-    is_on_all = run.node_selection.mode == "all" and not run.array
-    return None if shape.tasks in (None, 1) or is_on_all else run.network.scope
+    return None if shape.tasks in (None, 1) or _is_on_all(run) else run.network.scope
+
+
+def _is_on_all(run: Run) -> bool:
+    return run.node_selection.mode == "all" and not run.array
 
 
 def _is_patient(run: Run, snapshot: Snapshot) -> bool:

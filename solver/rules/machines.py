@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def why_not(ask: Ask, host: Host, room: Room) -> Reason | None:
     """GANG_INFEASIBLE of an offering where a run asks for all machines that could take it."""
-    if not host.offering or ask.tasks == 1 or ask.scope is not None:
+    if not host.offering or not ask.is_on_all:
         return None
     text = "the run asks for every machine that could take it, and for nothing that is bought"
     return Reason.of(Code.GANG_INFEASIBLE, text, rule="node_selection")

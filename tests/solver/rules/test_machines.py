@@ -107,6 +107,9 @@ def test_mode_all_means_machines_and_never_offerings() -> None:
     both = [machine("m"), machine("n")]
     s = market(offering("o", "0", available=9), runs=[everywhere], machines=both)
     assert sorted(places(s)["a"]) == ["m", "n"]
+    assert places(market(offering("o", "0"), runs=[everywhere], machines=both[:1]))["a"] == ["m"]
+    taken = [machine("m", used={"cpu_cores": 64})]
+    assert not starts(market(offering("o", "0"), runs=[everywhere], machines=taken))
     s = market(offering("o", "0", available=9), runs=[everywhere])
     assert not starts(s)
 
