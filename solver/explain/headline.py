@@ -133,8 +133,18 @@ def _same_everywhere(ask: Ask, why: Why) -> Reason | None:
                 where = f"e.g. {verdict.host.name}"
             if len({each.message for _, each in said}) == 1:
                 where = ""
-            return _said(reason, f"{_where(ask, why, where)}: {reason.message}")
+            return _said(reason, f"{_where(ask, why, where)}: {_when_empty(why, best, reason)}")
     return None
+
+
+def _when_empty(why: Why, verdict: Verdict, reason: Reason) -> str:
+    """Return what a host would say if it were empty: what it has, where some of it is taken."""
+    host, free, whole = verdict.host, reason.numbers.get("free"), reason.numbers.get("whole")
+    is_empty = why.situation.room_left(host).devices == host.empty.devices
+    if reason.code != Code.INSUFFICIENT_GPUS or free != whole or is_empty:
+        return reason.message
+    told = reason.message.removesuffix(" free")
+    return told.replace(f", {free} of {whole}", f", has {whole}")
 
 
 def _commonest(said: Iterable[tuple[Verdict, Reason]]) -> tuple[Verdict, Reason]:
@@ -266,4 +276,4 @@ def _nearest(ask: Ask, why: Why) -> Reason:
     others = why.checked - 1
     rest = f" ({others:,} more won't do either)" if others else ""
     where = f"the nearest, {best.host.name}" if others else best.host.name
-    return _said(reason, f"{where}: {reason.message}{rest}")
+    return _said(reason, f"{where}: {_when_empty(why, best, reason)}{rest}")

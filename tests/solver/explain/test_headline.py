@@ -147,6 +147,12 @@ def test_what_a_run_needs_more_than_a_host_has_in_all_is_not_room() -> None:
     assert headline(s, "a").numbers["closest"] == "n"
 
 
+def test_what_no_room_helps_is_not_told_as_free_where_it_is_taken() -> None:
+    s = snapshot([machine("m", 4)], [running("r", ("m", 3)), run("a", 8)])
+    message = headline(s, "a").message
+    assert message == "m: needs 8 GPUs, has 4"
+
+
 def test_workers_that_do_not_all_fit_are_told_how_many_do() -> None:
     machines = [machine("m"), machine("n", used={"cpu_cores": 63}), machine("o", state="down")]
     s = snapshot(machines, [run("a", cpu_cores=2, machines=2)])
