@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from stowplan.solver import climbing, points, ties
 from stowplan.solver.bound import most_weight, weight
 from stowplan.solver.cells import Signature, apart, signatures
-from stowplan.solver.chain import Chain, Tally
+from stowplan.solver.chain import Chain, Tally, share_missing
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import fill, greedy
 from stowplan.solver.hosts import Host
@@ -54,6 +54,8 @@ class Whole:
     references: References = ()
     ceilings: Ceilings | None = None
     """Bounds on what starts, where it was looked for with hosts taken together."""
+    told: list[tuple[int, Goal]] = field(default_factory=list)
+    """The stages in the account, by their place, and what each of them wanted."""
 
     @classmethod
     def solved(cls, choices: Choices, chain: Chain, lead: Lead | None = None) -> Layout:
@@ -84,6 +86,7 @@ class Whole:
         if is_priced:
             whole.suit_at_last()
         whole.settle_ties()
+        whole.tell_at_last()
         return whole.layout()
 
     @classmethod
@@ -267,6 +270,16 @@ class Whole:
         self._settle_tie("holes", lambda each, host: ties.hole(each.ask, host))
         self._settle_tie("canonical", lambda each, host: ties.rank(each.classes[0].name, host.name))
 
+    def tell_at_last(self) -> None:
+        """Tell in the account what the stages come to at last: one that ended within the gap may be
+        bettered by those after it."""
+        stages = self.chain.stages
+        for at, goal in self.told:
+            value = goal.terms.at(self.values)
+            if value != stages[at].objective:
+                gap = round(share_missing(value, int(stages[at].bound)), 6)
+                stages[at] = stages[at].model_copy(update={"objective": value, "gap": gap})
+
     def _settle_tie(self, name: str, figure: Callable[[Signature, Host], int]) -> None:
         """Have the least sum over all workers of a figure that they have on their host."""
         choices = self.choices
@@ -293,6 +306,7 @@ class Whole:
             tally.objective, tally.bound = found.objective, found.bound
         elif not goal.terms:
             tally.bound = value
+        self.told.append((len(chain.stages), goal))
         chain.stages.append(tally.stage())
 
     def _improve(self, title: str, goal: Goal, limits: Limits, trivial: int) -> Found:

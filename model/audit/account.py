@@ -1,7 +1,8 @@
 """Account: a stage tells what the decision comes to, and its bound is never beyond that.
 
-A stage that a limit ended may have been bettered by those after it, for they keep what it came to
-and no less; what they tell then is of another answer than the one decided, and isn't looked at.
+A stage that a limit or the gap ended may have been bettered by those after it, for they keep what
+it came to and no less; what they tell then is of another answer than the one decided, and isn't
+looked at.
 What `value` and the wishes of profiles come to isn't worked out again: `value` looks at each run.
 """
 
@@ -44,7 +45,7 @@ def _wrong(plan: Plan) -> Iterator[str]:
         if figure is None or figure == told:
             continue
         is_better = _way(stage) * (figure - told) > 0
-        is_bettered = is_better and stage.status != "OPTIMAL"
+        is_bettered = is_better and (stage.status != "OPTIMAL" or stage.gap > 0)
         if not is_bettered:
             yield f"{name} is told as {told:,g}, and the decision comes to {figure:,}"
 

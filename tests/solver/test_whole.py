@@ -2,10 +2,13 @@ from __future__ import annotations
 
 from hypothesis import given
 
+from stowplan.model.audit import audit, earning
+from stowplan.model.audit.plan import Plan
 from stowplan.model.decision import Stage
 from stowplan.model.snapshot import Snapshot
 from stowplan.solver import points
 from stowplan.solver.chain import Chain
+from stowplan.solver.cycle import solve
 from stowplan.solver.handout import at_risk_taken
 from stowplan.solver.interrupt import Interrupt
 from stowplan.solver.layout import Layout
@@ -92,3 +95,19 @@ def test_points_move_workers_and_start_nothing_else() -> None:
     layout, stages = _solved(s)
     assert workers_in(layout) == {"small": {"a": 1}}
     assert stages["points"].objective == 100_000  # all GPUs in use, all cores and memory free
+
+
+def test_a_stage_that_ends_within_the_gap_tells_what_is_decided_at_last() -> None:
+    # Points end at 430,630 of at most 431,020, a gap of 0.09 %; those after it find the rest.
+    machines = [machine("a"), machine("b", 1), machine("c", 2), machine("d", 1)]
+    runs = [
+        run("all-0"),
+        run("one", 1, cpu_cores=1),
+        run("sweep", 1, array={"size": 3}),
+        run("two", cpu_cores=30, machines=2),
+    ]
+    s = snapshot(machines, runs)
+    decision = solve(s)
+    assert audit(s, decision) == ()
+    told = {stage.name: stage.objective for stage in decision.solver.stages}
+    assert told["points"] == earning.points(Plan.of(s, decision))

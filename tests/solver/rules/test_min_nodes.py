@@ -34,9 +34,9 @@ def test_fewer_machines_than_it_asks_for_are_refused() -> None:
 
 
 def test_on_every_machine_it_bounds_how_many_those_may_be() -> None:
-    everywhere = {"node_selection": {"mode": "all"}}
-    assert sorted(places(snapshot(TWO, [bounded(2, **everywhere)]))["r"]) == ["a", "b"]
-    outcome = outcome_of(snapshot(TWO, [bounded(3, **everywhere)]), "r")
+    everywhere = {"mode": "all"}
+    assert sorted(places(snapshot(TWO, [bounded(2, node_selection=everywhere)]))["r"]) == ["a", "b"]
+    outcome = outcome_of(snapshot(TWO, [bounded(3, node_selection=everywhere)]), "r")
     assert outcome.outcome == "refused"
     assert told(outcome.reason) == (
         Code.UNEVEN_SHAPE,
