@@ -111,7 +111,6 @@ def test_what_does_not_fit_is_passed_over_and_a_higher_priority_goes_first() -> 
 
 
 RULES: list[tuple[Document, set[str] | None]] = [
-    ({"machines": 2, "topology": {"keep_within": "node"}}, None),
     ({"machines": 2, "topology": {"keep_within": "nvlink_domain"}}, {"d0", "d1"}),
     ({"machines": 3, "topology": {"keep_within": "nvlink_domain"}}, None),
     ({"machines": 3, "topology": {"keep_within": "rack"}}, {"d0", "d1", "i0"}),
