@@ -145,7 +145,7 @@ def cycles(draw: st.DrawFn) -> Snapshot:
     return found.model_copy(update={"runs": tuple(runs), "policy": policy})
 
 
-@examples(200)
+@examples(100)
 @given(cycles())
 def test_cycles_with_several_runs_are_lawful(s: Snapshot) -> None:
     decision = stowplan.solve(s)
@@ -162,7 +162,7 @@ def chosen_in(s: Snapshot, outcome: PlacedRun) -> Chosen:
     return priced_together(asked, items, outcome.shape.gpus_each)
 
 
-@examples(250)
+@examples(125)
 @given(catalogs(machines=True))
 def test_a_run_alone_gets_the_best_of_all_its_sets(s: Snapshot) -> None:
     decision = stowplan.solve(s)
@@ -187,7 +187,7 @@ def test_a_run_alone_gets_the_best_of_all_its_sets(s: Snapshot) -> None:
         assert preferred(s, asked, chosen) == least
 
 
-@examples(150)
+@examples(75)
 @given(catalogs(machines=True))
 def test_an_estimate_of_several_is_as_the_witness_prices_them(s: Snapshot) -> None:
     asked = s.runs[0]
@@ -206,7 +206,7 @@ def test_an_estimate_of_several_is_as_the_witness_prices_them(s: Snapshot) -> No
         assert shown.assembly_bound_usd * 10**6 == bound_of_assembly(nodes)
 
 
-@examples(120)
+@examples(60)
 @given(catalogs(runs=2))
 def test_two_runs_together_are_left_the_least_regret(s: Snapshot) -> None:
     # By the rate, without limits that would order them otherwise.

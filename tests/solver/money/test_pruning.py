@@ -76,7 +76,7 @@ def agree(snapshot: Snapshot) -> None:
     assert value_of(snapshot, stowplan.solve(snapshot)) == value_of(snapshot, unpruned)
 
 
-@examples(100)
+@examples(50)
 @given(money_snapshots())
 def test_what_is_placed_is_worth_the_same_without_it(snapshot: Snapshot) -> None:
     agree(snapshot)
@@ -100,7 +100,7 @@ def objectives(snapshot: Snapshot) -> dict[str, float]:
     return {each.name: each.objective for each in stages_of if each.name in ("place", "value")}
 
 
-@examples(60)
+@examples(30)
 @given(money_snapshots(**TIGHT))
 def test_where_money_runs_short_place_and_value_come_to_the_same_without_it(
     snapshot: Snapshot,
@@ -226,7 +226,7 @@ def some_short_and_some_not(draw: st.DrawFn) -> Snapshot:
     return market(*hosts, runs=runs, policy={"budgets": budgets})
 
 
-@examples(150)
+@examples(75)
 @given(some_short_and_some_not())
 def test_where_some_are_short_of_money_the_others_lose_nothing(snapshot: Snapshot) -> None:
     agree(snapshot)

@@ -55,7 +55,7 @@ def costly(draw: st.DrawFn) -> Snapshot:
     )
 
 
-@examples(80)
+@examples(40)
 @given(costly())
 def test_decisions_are_lawful_and_what_they_say_of_value_is_true_both_ways(s: Snapshot) -> None:
     exact = stowplan.solve(s)
