@@ -128,15 +128,19 @@ class Spot(NamedTuple):
 
     def of(self, unit: Unit) -> str | None:
         """Return what of this kind it is in, or None where that isn't known."""
-        match unit:
-            case "nvlink_domain":
-                return self.domain
-            case "fabric":
-                return self.unit
-            case "rack":
-                return self.rack
-            case "node":
-                return None
+        return _in_unit(self, unit)
+
+
+def _in_unit(place: Spot | Joint, unit: Unit) -> str | None:
+    match unit:
+        case "nvlink_domain":
+            return place.domain
+        case "fabric":
+            return place.unit
+        case "rack":
+            return place.rack
+        case "node":
+            return None
 
 
 def spots_of(snapshot: Snapshot, min_gbps: float = 0) -> dict[str, Spot]:
@@ -221,15 +225,7 @@ class Joint:
 
     def shared(self, unit: Unit) -> str | None:
         """Return what of this kind all of them are in, or None where they aren't in one."""
-        match unit:
-            case "nvlink_domain":
-                return self.domain
-            case "fabric":
-                return self.unit
-            case "rack":
-                return self.rack
-            case "node":
-                return None
+        return _in_unit(self, unit)
 
     @property
     def link(self) -> Fabric | None:

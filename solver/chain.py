@@ -149,10 +149,10 @@ class Tally:
 
 
 def restated(stage: Stage, objective: float, bound: float) -> Stage:
-    """Return the entry of a stage with other figures; it is no proof where they are apart."""
+    """Return the entry of a stage with other figures; where they are further apart than before, it
+    is no proof any more."""
     gap = round(share_missing(int(objective), int(bound)), 6)
-    is_proof = stage.status != "OPTIMAL" or objective == bound
-    status = stage.status if is_proof else "FEASIBLE"
+    status = "FEASIBLE" if gap > stage.gap and stage.status == "OPTIMAL" else stage.status
     return stage.model_copy(
         update={"objective": objective, "bound": bound, "gap": gap, "status": status}
     )

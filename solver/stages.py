@@ -31,12 +31,8 @@ SEARCHED_WHOLE = 600
 """Variables up to which every stage searches the whole model, host by host; offerings aside."""
 OFFERS_SEARCHED_WHOLE = 60_000
 """And those of offerings: they share little, so that many are searched as fast."""
-
-
 OPTIONS_SEARCHED_WHOLE = 8_000
 """And those of runs that may be cut in several ways, or be on several groups of machines."""
-
-
 LED = 200
 """And past so many it is looked for first what starts, with hosts taken together."""
 
@@ -62,20 +58,26 @@ def solve_stages(
     grid, is_whole = Grid(found.classes, eligibility, eligibility.hosts), found.is_whole
     if extent and _ordinary(grid) > SEARCHED_WHOLE:
         return Solved(*Gangwise(classes, options, limits, chain).solved())
-    if any(each.deal for each in grid.classes) and not _is_searched_whole(pruned(grid)):
+    needed = pruned(grid)
+    if any(each.deal for each in grid.classes) and not _is_searched_whole(needed):
         grid, is_whole = Grid(options.of(classes), eligibility, eligibility.hosts), False
+        needed = pruned(grid)
     lead = None
     if extent > LED and not any(each.deal for each in grid.classes):
         lead = Gangwise(classes, options, limits, chain).lead(grid)
-    layout = _placed(grid, limits, chain, lead)
+    layout = _placed(needed, limits, chain, lead)
     if is_whole:
         return Solved(layout, grid)
     return Solved(*Buying(classes, options, limits, chain, layout, grid, found.of_gangs).done())
 
 
 def _is_searched_whole(needed: Grid) -> bool:
-    offered = sum(int(needed.offered[there].sum()) for there in needed.where)
-    return _ordinary(needed) <= SEARCHED_WHOLE and offered <= OFFERS_SEARCHED_WHOLE
+    return _ordinary(needed) <= SEARCHED_WHOLE and _offered(needed) <= OFFERS_SEARCHED_WHOLE
+
+
+def _offered(grid: Grid) -> int:
+    """Return how many variables there are on offerings."""
+    return sum(int(grid.offered[there].sum()) for there in grid.where)
 
 
 def _ordinary(grid: Grid) -> int:
@@ -87,14 +89,12 @@ def _ordinary(grid: Grid) -> int:
     )
 
 
-def _placed(grid: Grid, limits: Limits, chain: Chain, lead: Lead | None = None) -> Layout:
-    needed = pruned(grid)
+def _placed(needed: Grid, limits: Limits, chain: Chain, lead: Lead | None) -> Layout:
     refuse_vast(needed)
     refuse_vast_sums(needed)
     if _is_searched_whole(needed):
-        offered = sum(int(needed.offered[there].sum()) for there in needed.where)
         choices = Choices(needed, limits, apart(needed, needed.used), signatures(needed))
-        most = SEARCHED_WHOLE + offered
+        most = SEARCHED_WHOLE + _offered(needed)
         if needed.siblings or len(choices.program.upper) <= most:
             return Whole.solved(choices, chain, lead)
     return Cellwise(needed, limits, chain).solved()

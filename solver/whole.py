@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from stowplan.solver import climbing, points, ties
 from stowplan.solver.bound import most_weight, weight
 from stowplan.solver.cells import Signature, apart, signatures
-from stowplan.solver.chain import Chain, Tally, share_missing
+from stowplan.solver.chain import Chain, Tally, restated
 from stowplan.solver.choices import Choices
 from stowplan.solver.greedy import fill, greedy
 from stowplan.solver.hosts import Host
@@ -275,10 +275,7 @@ class Whole:
         bettered by those after it."""
         stages = self.chain.stages
         for at, goal in self.told:
-            value = goal.terms.at(self.values)
-            if value != stages[at].objective:
-                gap = round(share_missing(value, int(stages[at].bound)), 6)
-                stages[at] = stages[at].model_copy(update={"objective": value, "gap": gap})
+            stages[at] = restated(stages[at], goal.terms.at(self.values), stages[at].bound)
 
     def _settle_tie(self, name: str, figure: Callable[[Signature, Host], int]) -> None:
         """Have the least sum over all workers of a figure that they have on their host."""

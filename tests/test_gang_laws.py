@@ -5,25 +5,19 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import given, note
+from hypothesis import given
 
 from stowplan.model.audit import audit
 from stowplan.model.decision import Decision, WaitingRun
 from stowplan.model.snapshot import Snapshot
-from stowplan.solver.cycle import solve
 from tests.gang_oracle import best, best_of, figures, fits_beside
 from tests.gang_strategies import gang_snapshots
 from tests.strategies import examples
+from tests.test_laws import decision_on
 from tests.witness.gang_claims import gang_lies
 
 LONG = examples(int(os.environ.get("STOWPLAN_FUZZ_EXAMPLES", "2000")), is_long=True)
 HELD_BY_QUEUE = {"QUEUED_BEHIND", "NEXT_TO_RUN"}
-
-
-def decision_on(snapshot: Snapshot) -> Decision:
-    """Return the decision; a test that fails shows the snapshot as it could be written."""
-    note(snapshot.model_dump_json(by_alias=True, exclude_defaults=True))
-    return solve(snapshot)
 
 
 def agree(snapshot: Snapshot) -> None:

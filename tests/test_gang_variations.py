@@ -16,7 +16,8 @@ from stowplan.model.snapshot import Snapshot
 from tests.gang_oracle import figures, weight
 from tests.gang_strategies import gang_snapshots, machines
 from tests.strategies import examples
-from tests.test_gang_laws import decision_on, placed
+from tests.test_gang_laws import placed
+from tests.test_laws import decision_on
 from tests.variations import document_of, renamed, shuffled
 
 type Document = dict[str, Any]  # Any: whatever JSON can hold

@@ -56,12 +56,7 @@ def _wrong(plan: Plan, start: Start, told: Value, empty: EmptyFleet) -> Iterator
     if chosen not in figures or (chosen < max(figures) and not _has_tiers(run, profile)):
         yield f"is told as {told.chosen}, and is {_told(max(figures), told.measure)}"
         return
-    band = 0 if _is_exact(told, profile) else plan.snapshot.policy.bands.profile
-    if told.band != Decimal(str(band)):
-        yield f"has a band of {told.band}, and it is {band}"
-    most = _most(plan, run, hosts, band, reference, profile)
-    if most is not None and chosen > most:
-        yield f"is {told.chosen}, beyond the band of {told.reference}"
+    yield from _wrong_of_band(plan, run, profile, told)
     if any(shape.workers > 1 for shape in cut_of(run).shapes):
         return  # a set of hosts may have been better: there are too many to look at
     if reference < chosen and not _is_to_be_had(plan, run, told.measure, profile, reference, empty):
@@ -79,13 +74,19 @@ def _wrong_of_gang(plan: Plan, run: Run, profile: str, told: Value) -> Iterator[
         yield f"is measured by {told.measure}; {profile}, and so by {' or '.join(allowed)}"
         return
     figure = _figure_of_gang(plan, run, hosts, told.measure, profile)
-    chosen, reference = (_whole(amount, told.measure) for amount in (told.chosen, told.reference))
-    if chosen != figure:
+    if _whole(told.chosen, told.measure) != figure:
         yield f"is told as {told.chosen}, and is {_told(figure, told.measure)}"
         return
+    yield from _wrong_of_band(plan, run, profile, told)
+
+
+def _wrong_of_band(plan: Plan, run: Run, profile: str, told: Value) -> Iterator[str]:
+    """Yield what is wrong of the band of a run, or of where in it the run is."""
+    chosen, reference = (_whole(amount, told.measure) for amount in (told.chosen, told.reference))
     band = 0 if _is_exact(told, profile) else plan.snapshot.policy.bands.profile
     if told.band != Decimal(str(band)):
         yield f"has a band of {told.band}, and it is {band}"
+    hosts = plan.together.get(run.name) or plan.taken_by[run.name]
     most = _most(plan, run, hosts, band, reference, profile)
     if most is not None and chosen > most:
         yield f"is {told.chosen}, beyond the band of {told.reference}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from stowplan.model.decision import CostLine, Duration, Estimate, StartupTime
 from stowplan.model.decision import Span as Shown
-from stowplan.model.estimating.breakdown import lines
+from stowplan.model.estimating.breakdown import Line, lines
 from stowplan.model.estimating.duration import RunningTime
 from stowplan.model.estimating.outlook import (
     assembly_bound,
@@ -25,6 +25,21 @@ HOLDS = dt.timedelta(minutes=31)
 """How long an estimate holds at most."""
 
 UNKNOWN_TIME = "running time: not declared, not measured, no history"
+
+
+def shown(found: Iterable[Line]) -> tuple[CostLine, ...]:
+    """Return the lines of an estimate in dollars."""
+    return tuple(
+        CostLine(
+            what=line.what,
+            usd=usd_of(line.micro.p50),
+            usd_p90=usd_of(line.micro.p90),
+            seconds=line.seconds.p50,
+            seconds_p90=line.seconds.p90,
+            source=line.source,
+        )
+        for line in found
+    )
 
 
 def estimate(
@@ -47,17 +62,7 @@ def estimate(
         else None,
         startup_s=StartupTime(cold=cold.seconds, warm=warm.seconds),
         duration=Duration(seconds=running.seconds.p50, source=running.source) if running else None,
-        breakdown=tuple(
-            CostLine(
-                what=line.what,
-                usd=usd_of(line.micro.p50),
-                usd_p90=usd_of(line.micro.p90),
-                seconds=line.seconds.p50,
-                seconds_p90=line.seconds.p90,
-                source=line.source,
-            )
-            for line in lines(run, tariff, running, hosts)
-        ),
+        breakdown=shown(lines(run, tariff, running, hosts)),
         first_hold_usd=usd_of(first_hold(run, tariff, seconds, hosts)),
         minimum_usd=usd_of(minimum_charge(tariff) * hosts),
         valid_until=min(until, tariff.expires_at or until),

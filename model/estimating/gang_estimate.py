@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Iterator, Mapping, Sequence
 
-from stowplan.model.decision import CostLine, Duration, Estimate, StartupTime
+from stowplan.model.decision import Duration, Estimate, StartupTime
 from stowplan.model.decision import Span as Shown
 from stowplan.model.estimating.breakdown import (
     Line,
@@ -16,7 +16,7 @@ from stowplan.model.estimating.breakdown import (
     with_source,
 )
 from stowplan.model.estimating.duration import Likely, RunningTime
-from stowplan.model.estimating.estimate import HOLDS, at, unverified
+from stowplan.model.estimating.estimate import HOLDS, at, shown, unverified
 from stowplan.model.estimating.gang import (
     Node,
     bound_of_assembly,
@@ -52,17 +52,7 @@ def gang_estimate(run: Run, nodes: Sequence[Node], now: dt.datetime) -> Estimate
         finish=Shown(p50=at(now, finish.p50), p90=at(now, finish.p90)) if running else None,
         startup_s=StartupTime(cold=cold, warm=warm),
         duration=Duration(seconds=running.seconds.p50, source=running.source) if running else None,
-        breakdown=tuple(
-            CostLine(
-                what=line.what,
-                usd=usd_of(line.micro.p50),
-                usd_p90=usd_of(line.micro.p90),
-                seconds=line.seconds.p50,
-                seconds_p90=line.seconds.p90,
-                source=line.source,
-            )
-            for line in gang_lines(run, nodes)
-        ),
+        breakdown=shown(gang_lines(run, nodes)),
         first_hold_usd=usd_of(
             sum(map(_hold, nodes, likely)) if running else charge(seen.rate, HOUR_S)
         ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from stowplan.solver.bound import most_weight, weight
@@ -50,17 +50,9 @@ class Bounds:
         return all(own >= self.bound(tier, layout.started) for tier, own in weights)
 
     def is_near(self, layout: Layout, gap: float) -> bool:
-        """Whether the tiers from the highest to any other miss no more than this share together.
-
-        So a low tier, however large, doesn't hide what a high one misses.
-        """
-        missing = most = 0
-        for tier, own in zip(self.tiers, layout.weights(), strict=True):
-            bound = self.bound(tier, layout.started)
-            missing, most = missing + bound - own, most + bound
-            if missing > gap * most:
-                return False
-        return True
+        """Whether a layout is near the bounds of the tiers, see `are_near`."""
+        bounds = (self.bound(tier, layout.started) for tier in self.tiers)
+        return are_near(layout.weights(), bounds, gap)
 
     def prove(self, tier: int, started: Started, bound: int) -> None:
         """Remember a bound that a search proved beside what starts above."""
@@ -102,6 +94,19 @@ class Bounds:
             for each, counts in zip(self.choices.classes, started, strict=True)
             if each.ask.priority > tier
         )
+
+
+def are_near(weights: Iterable[int], bounds: Iterable[int], gap: float) -> bool:
+    """Whether the tiers from the highest to any other miss no more than this share together.
+
+    So a low tier, however large, doesn't hide what a high one misses.
+    """
+    missing = most = 0
+    for own, bound in zip(weights, bounds, strict=True):
+        missing, most = missing + bound - own, most + bound
+        if missing > gap * most:
+            return False
+    return True
 
 
 def least_at_risk(choices: Choices, layout: Layout) -> int:

@@ -15,12 +15,13 @@ from stowplan.solver.asks import Cohort, RunClass, queue_order
 from stowplan.solver.chain import Chain, restated
 from stowplan.solver.greedy import fullest_first, start
 from stowplan.solver.grid import Grid
+from stowplan.solver.large.valuewise import total_of
 from stowplan.solver.layout import Layout
 from stowplan.solver.limits import Limits
 from stowplan.solver.money.bands import standings
 from stowplan.solver.money.bids import Bidding
 from stowplan.solver.money.contest import Contest
-from stowplan.solver.money.profiles import regret
+from stowplan.solver.money.profiles import regret, regret_of_run
 from stowplan.solver.options import Options, has_options
 
 
@@ -129,7 +130,8 @@ class Buying:
     def _tell(self, layout: Layout, first: int) -> None:
         """Add what is bought to the account of place and of value; had all been bought that wait,
         no more could start."""
-        bought = worth = dear = most = 0
+        bought = most = 0
+        worth = total_of(layout, regret) - total_of(self.layout, regret)
         for each in self.classes:
             if has_options(each) and self.options.eligibility.prices.of(each.ask) is not None:
                 most += sum(self._waiting(each, own) * own.weight for own in each.cohorts)
@@ -139,22 +141,15 @@ class Buying:
                 own.weight * count for own, count in zip(each.cohorts, counts, strict=True)
             )
             appraisal = layout.grid.appraisals[index]
-            if appraisal is not None and any(counts):
-                figure = regret(layout.grid, index)
-                worth += sum(counts) * appraisal.least
-                dear += sum(counts) * (appraisal.of_run.regret if appraisal.of_run else 0)
-                dear += sum(
-                    int(figure[appraisal.at(host)]) * there[index]
-                    for host, there in enumerate(layout.there)
-                    if index in there
-                )
+            if appraisal is not None:
+                worth += sum(counts) * (appraisal.least + regret_of_run(layout.grid, index))
         stages = self.chain.stages
         for at, stage in enumerate(stages):
             if stage.name == "place":
                 stages[at] = restated(stage, stage.objective + bought, stage.bound + most)
             elif stage.name == "value":
                 least = min(stage.bound, at_best(self.layout))
-                stages[at] = restated(stage, stage.objective + worth + dear, least)
+                stages[at] = restated(stage, stage.objective + worth, least)
 
 
 def at_best(layout: Layout) -> int:

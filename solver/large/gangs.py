@@ -20,11 +20,11 @@ from stowplan.solver.asks import Ask, RunClass
 from stowplan.solver.chain import Chain, Tally
 from stowplan.solver.choices import Choices
 from stowplan.solver.grid import Grid
-from stowplan.solver.large.bounds import OF_CEILING, Bounds, Ceilings, Lead, least_at_risk
+from stowplan.solver.large.bounds import OF_CEILING, Bounds, Ceilings, Lead, are_near, least_at_risk
 from stowplan.solver.large.buying import Buying
 from stowplan.solver.large.cellwise import Cellwise
 from stowplan.solver.large.overcells import program_over_cells, values_over_cells
-from stowplan.solver.large.turns import Built, Turns
+from stowplan.solver.large.turns import Built, Turns, option_of
 from stowplan.solver.large.wheel import Counts, Shapes, Spin, Wheel, standing
 from stowplan.solver.layout import Layout
 from stowplan.solver.ledger import Ledger
@@ -45,8 +45,7 @@ class Gangwise:
         """Return the layout after all stages, and the grid of the options that it has chosen."""
         spin = self._placed()
         began = time.monotonic()
-        counts, _ = _counted(self._choices, spin.built.layout.started)
-        built = self._wheel.tighter(spin, counts)
+        built = self._tighter(spin)
         spent = time.monotonic() - began
         layout = self._inside_groups(built)
         rest = Cellwise(layout.grid, self.limits, self.chain, layout)
@@ -67,21 +66,13 @@ class Gangwise:
         return own._lead(grid)
 
     def _lead(self, grid: Grid) -> Lead:
-        spin = self._placed()
+        built = self._tighter(self._placed())
+        return Lead(_over(grid, built), Ceilings(self._choices, built.layout))
+
+    def _tighter(self, spin: Spin) -> Built:
+        """Return the same runs on tighter groups."""
         counts, _ = _counted(self._choices, spin.built.layout.started)
-        built = self._wheel.tighter(spin, counts)
-        places = {
-            (each.first, each.ask, id(each.group) if each.group else None): index
-            for index, each in enumerate(grid.classes)
-        }
-        layout = Layout(grid)
-        for berth in built.berths:
-            index = places[
-                berth.turn.each.first, berth.ask, id(berth.group) if berth.group else None
-            ]
-            berth.seat(layout, index)
-        built.seat_singles(layout)
-        return Lead(layout, Ceilings(self._choices, built.layout))
+        return self._wheel.tighter(spin, counts)
 
     @cached_property
     def _choices(self) -> Choices:
@@ -130,16 +121,13 @@ class Gangwise:
         ceilings, above = Ceilings(self._choices, layout), dict[int, int]()
         limits = self.chain.limits("place", gap, tally.deterministic)
         each = replace(limits, deterministic=limits.deterministic * OF_CEILING)
-        missing = most = 0
-        is_near = True
+        bounds: list[int] = []
         tiers = sorted({own.ask.priority for own in self._choices.classes}, reverse=True)
         for tier, own in zip(tiers, layout.weights(), strict=True):
-            bound = max(own, ceilings.bound(tier, above, each))
+            bounds.append(max(own, ceilings.bound(tier, above, each)))
             above[tier] = own
-            missing, most = missing + bound - own, most + bound
-            is_near = is_near and missing <= gap * most
-        tally.bound = min(tally.bound, most)
-        return is_near
+        tally.bound = min(tally.bound, sum(bounds))
+        return are_near(layout.weights(), bounds, gap)
 
     def _report(self, title: str, built: Built, bounds: Bounds, tally: Tally) -> None:
         tally.objective = sum(built.layout.weights())
@@ -150,23 +138,25 @@ class Gangwise:
     def _inside_groups(self, built: Built) -> Layout:
         """Return the same layout over a grid in which runs have the options that they are on."""
         classes: list[RunClass] = [each for each in self.classes if not has_options(each)]
-        places: dict[tuple[str, Ask, int | None], int] = {}
-        for berth in built.berths:
-            key = (berth.turn.each.first, berth.ask, id(berth.group) if berth.group else None)
-            if key not in places:
-                places[key] = len(classes)
-                classes.append(
-                    replace(
-                        berth.turn.each, ask=berth.ask, group=berth.group, option=len(places) - 1
-                    )
-                )
+        chosen = {berth.option: berth for berth in built.berths}
+        classes += [
+            replace(berth.turn.each, ask=berth.ask, group=berth.group, option=number)
+            for number, berth in enumerate(chosen.values())
+        ]
         eligibility = self.options.eligibility
-        layout = Layout(Grid(classes, eligibility, eligibility.hosts))
-        for berth in built.berths:
-            key = (berth.turn.each.first, berth.ask, id(berth.group) if berth.group else None)
-            berth.seat(layout, places[key])
-        built.seat_singles(layout)
-        return layout
+        return _over(Grid(classes, eligibility, eligibility.hosts), built)
+
+
+def _over(grid: Grid, built: Built) -> Layout:
+    """Return what was built as a layout over a grid that has its options."""
+    places = {
+        option_of(each, each.ask, each.group): index for index, each in enumerate(grid.classes)
+    }
+    layout = Layout(grid)
+    for berth in built.berths:
+        berth.seat(layout, places[berth.option])
+    built.seat_singles(layout)
+    return layout
 
 
 def _counted(choices: Choices, started: Sequence[Sequence[int]]) -> tuple[Counts, Shapes]:

@@ -25,6 +25,7 @@ from stowplan.solver.ledger import Ledger
 from stowplan.solver.options import Options, Way, has_options, rung_of
 
 type Bools = npt.NDArray[np.bool_]
+type Option = tuple[str, Ask, int | None]
 type Standing = tuple[tuple[int, ...], int, int, int]
 
 
@@ -120,11 +121,21 @@ class Berth(NamedTuple):
         """How many rungs it is below a single machine."""
         return rung_of(self.group) - 1
 
+    @property
+    def option(self) -> Option:
+        """What tells the option that it is in from others."""
+        return option_of(self.turn.each, self.ask, self.group)
+
     def seat(self, layout: Layout, index: int) -> None:
         """Start it in another layout, in the option at this place of its grid."""
         for host, workers in zip(self.hosts.tolist(), self.workers.tolist(), strict=True):
             layout.set(index, host, layout.there[host].get(index, 0) + workers)
         layout.started[index][self.turn.cohort] += 1
+
+
+def option_of(each: RunClass, ask: Ask, group: Group | None) -> Option:
+    """Return what tells an option from others: whose it is, its shape and its group."""
+    return (each.first, ask, None if group is None else id(group))
 
 
 @dataclass
