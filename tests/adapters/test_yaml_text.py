@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from stowplan.adapters.places import Place
@@ -116,10 +117,27 @@ VALUES = st.recursive(
 )
 
 
+class _Writer(yaml.SafeDumper):
+    """A writer of YAML 1.2: it quotes text that is a number there and none in YAML 1.1, as 1e5."""
+
+
+_Writer.add_implicit_resolver(
+    "tag:yaml.org,2002:float",
+    re.compile(r"^[-+]?[0-9]+(?:\.[0-9]*)?[eE][-+]?[0-9]+$"),
+    list("-+0123456789"),
+)
+_Writer.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"^[-+]?\.[0-9]+[eE][-+]?[0-9]+$"), list("-+.")
+)
+
+
 @given(VALUES)
+@example("0E0")
+@example("1e+5")
+@example("+.5E1")
 def test_what_a_writer_of_yaml_writes_is_read_back(value: Any) -> None:
     try:
-        text = yaml.safe_dump({"v": value})
+        text = yaml.dump({"v": value}, Dumper=_Writer)
         text.encode()
     except UnicodeEncodeError:  # half of a surrogate pair is no text
         return
