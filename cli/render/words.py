@@ -65,6 +65,8 @@ def advice(reason: Reason) -> str:
             return "ask for less, or add machines to one site"
         case Code.SITE_SPAN, Action.RELAX_RULE:
             return "wait for room in one site, or ask for less"
+        case Code.GANG_INFEASIBLE, Action.RELAX_RULE if reason.numbers.get("rule"):
+            return f"relax {_rule(reason)}"
         case Code.TOPOLOGY_NO_ROOM, Action.RELAX_RULE:
             return _relax(reason)
         case Code.TOPOLOGY_UNLABELLED, Action.LABEL_MACHINES if (

@@ -83,13 +83,14 @@ class Buying:
 
     def _both(self, ask: Ask) -> Reason | None:
         relaxed = replace(ask, scope="global", transport="auto")
-        return self._farther(ask, relaxed, "scope", "scope and transport")
+        return self._farther(ask, relaxed, "scope and transport")
 
-    def _farther(self, ask: Ask, relaxed: Ask, rule: str, told: str = "") -> Reason | None:
-        """Return how near the best group comes, where a run would fit with a rule left out."""
+    def _farther(self, ask: Ask, relaxed: Ask, rule: str) -> Reason | None:
+        """Return how near the best group comes, where a run would fit with a rule, or both, left
+        out."""
         if relaxed == ask or not self._fits(relaxed):
             return None
-        tasks, slots, told = ask.tasks or 0, self._slots(ask), told or rule
+        tasks, slots = ask.tasks or 0, self._slots(ask)
         best, name = 0, None
         for group in self._groups(ask):
             fit = min(tasks, int(slots[group.hosts].sum()))
@@ -101,10 +102,10 @@ class Buying:
         nearest = f"the best is {name} with {best}" if name else "none has any"
         text = (
             f"no {tasks} instances for {worker} can start in {place}{paths}: {nearest}; "
-            f"without {told} there would be"
+            f"without {rule} there would be"
         )
         if best >= tasks:  # it is a limit that the nearer ones break
-            text = f"what can start in {place}{paths} breaks its limits; not so without {told}"
+            text = f"what can start in {place}{paths} breaks its limits; not so without {rule}"
         return Reason.of(Code.GANG_INFEASIBLE, text, rule=rule, workers=tasks, fit=best, best=name)
 
     def _limit(self, ask: Ask) -> Reason | None:

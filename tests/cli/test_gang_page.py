@@ -103,6 +103,8 @@ def test_what_to_do_is_told_of_a_run_that_has_no_room_together() -> None:
     assert told(Code.TOPOLOGY_NO_ROOM, **waits) == "wait, or relax keep_within or interconnect"
     assert told(Code.TOPOLOGY_NO_ROOM, empty=True, rules=("spread",)) == "relax spread"
     assert told(Code.TOPOLOGY_NO_ROOM) == "relax the rule"
+    assert told(Code.GANG_INFEASIBLE, rule="scope and transport") == "relax scope and transport"
+    assert told(Code.GANG_INFEASIBLE) == "relax the rule"
     unlabelled = Code.TOPOLOGY_UNLABELLED
     assert told(unlabelled, unit="rack") == "label the machines"
     clique = "let all GPUs of a machine report one nvlink_clique, or relax keep_within"
